@@ -1,0 +1,226 @@
+"""Every environment variable, read and checked in one place."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from urllib.parse import SplitResult, urlsplit
+
+API_KEY_PATTERN = re.compile(r"lv_[A-Za-z0-9_-]{32,}")
+HOST_PATTERN = re.compile(r"\*|\.?[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\]")
+WEB = ("http", "https")
+POSTGRESQL = ("postgresql", "postgres")
+REDIS = ("redis", "rediss", "unix")
+MAIL = ("smtp", "submission", "submit", "smtps", "console", "file", "memory", "dummy")
+NO_HOST = ("postgresql", "postgres", "unix", "console", "file", "memory", "dummy")
+
+
+class ConfigurationError(Exception):
+    """One sentence that says which variable or folder is wrong, and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeConnection:
+    model: str
+    api_base: str
+    api_key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """The process environment, checked. Source: README, "Settings"."""
+
+    production: bool
+    port: int
+    base_url: str
+    allowed_hosts: tuple[str, ...]
+    csrf_trusted_origins: tuple[str, ...]
+    data: Path
+    database_url: str
+    redis_url: str
+    secret_key: str
+    admin_password: str
+    api_key: str
+    email_url: str
+    judge: JudgeConnection | None
+    alternate_judge: JudgeConnection | None
+    panel_models: tuple[str, ...]
+    reverify_deadline_seconds: int
+    sandbox: str
+
+
+def read_environment(variables: Mapping[str, str]) -> Environment:
+    """Read and check every variable.
+
+    Raises:
+        ConfigurationError: a value is missing or makes no sense.
+    """
+    production = _one_of(variables, "LOOMVERIFY_ENV", ("development", "production")) == "production"
+    port = _integer(variables, "PORT", default=8000, low=1, high=65535)
+    data = Path(variables.get("LOOMVERIFY_DATA") or "var").absolute()
+    base_url = (variables.get("BASE_URL") or f"http://localhost:{port}").rstrip("/")
+    _check_base_url(base_url)
+    database_url = _url(variables, "DATABASE_URL", POSTGRESQL)
+    if production and not database_url:
+        raise ConfigurationError("DATABASE_URL is required when LOOMVERIFY_ENV is production.")
+    api_key = variables.get("LOOMVERIFY_API_KEY", "")
+    if api_key and not API_KEY_PATTERN.fullmatch(api_key):
+        raise ConfigurationError(
+            "LOOMVERIFY_API_KEY must be lv_ and 32 or more letters, digits, - or _."
+        )
+    return Environment(
+        production=production,
+        port=port,
+        base_url=base_url,
+        allowed_hosts=_hosts(variables),
+        csrf_trusted_origins=_origins(variables),
+        data=data,
+        database_url=database_url,
+        redis_url=_redis_url(variables),
+        secret_key=_secret_key(variables, data, production=production),
+        admin_password=variables.get("LOOMVERIFY_ADMIN_PASSWORD", ""),
+        api_key=api_key,
+        email_url=_url(variables, "EMAIL_URL", MAIL),
+        judge=_judge(variables, "LOOMVERIFY_JUDGE"),
+        alternate_judge=_judge(variables, "LOOMVERIFY_ALTERNATE_JUDGE"),
+        panel_models=_list(variables, "LOOMVERIFY_PANEL_MODELS"),
+        reverify_deadline_seconds=_integer(
+            variables, "LOOMVERIFY_REVERIFY_DEADLINE", default=900, low=0, high=7 * 86400
+        ),
+        sandbox=_one_of(variables, "LOOMVERIFY_SANDBOX", ("docker", "off")),
+    )
+
+
+@cache
+def environment() -> Environment:
+    return read_environment(os.environ)
+
+
+def _one_of(variables: Mapping[str, str], name: str, values: tuple[str, ...]) -> str:
+    value = variables.get(name) or values[0]
+    if value not in values:
+        raise ConfigurationError(f"{name} must be one of {', '.join(values)}, not {value!r}.")
+    return value
+
+
+def _integer(variables: Mapping[str, str], name: str, *, default: int, low: int, high: int) -> int:
+    text = variables.get(name) or str(default)
+    if not re.fullmatch(r"[0-9]{1,9}", text) or not low <= int(text) <= high:
+        raise ConfigurationError(f"{name} must be a whole number from {low} to {high}.")
+    return int(text)
+
+
+def _url(variables: Mapping[str, str], name: str, schemes: tuple[str, ...]) -> str:
+    value = variables.get(name, "")
+    if value:
+        _parts(value, name, schemes)
+    return value
+
+
+def _parts(value: str, name: str, schemes: tuple[str, ...]) -> SplitResult:
+    """Return the parts of an address; a secret in it is never repeated."""
+    wanted = " or ".join(f"{scheme}://" for scheme in schemes[:2])
+    try:
+        parts = urlsplit(value)
+        sound = "://" in value and parts.port != 0 and parts.netloc.isprintable()
+    except ValueError:
+        sound = False
+    if not sound or parts.scheme not in schemes or " " in parts.netloc:
+        raise ConfigurationError(f"{name} must be an address that begins with {wanted}.")
+    if not parts.hostname and parts.scheme not in NO_HOST:
+        raise ConfigurationError(f"{name} names no host.")
+    return parts
+
+
+def _check_base_url(value: str) -> None:
+    parts = _parts(value, "BASE_URL", WEB)
+    if parts.path or parts.query or parts.fragment or parts.username is not None:
+        raise ConfigurationError(
+            "BASE_URL must be a scheme, a host and a port alone, such as https://verify.example.com."
+        )
+
+
+def _redis_url(variables: Mapping[str, str]) -> str:
+    value = _url(variables, "REDIS_URL", REDIS)
+    parts = urlsplit(value)
+    if parts.scheme in REDIS[:2] and not re.fullmatch(r"(/[0-9]{0,5})?", parts.path):
+        raise ConfigurationError("REDIS_URL must end with a database number, such as /0.")
+    return value
+
+
+def _hosts(variables: Mapping[str, str]) -> tuple[str, ...]:
+    hosts = _list(variables, "ALLOWED_HOSTS")
+    for host in hosts:
+        if not HOST_PATTERN.fullmatch(host):
+            raise ConfigurationError(
+                f"ALLOWED_HOSTS must be host names without scheme and port, not {host!r}."
+            )
+    return hosts
+
+
+def _origins(variables: Mapping[str, str]) -> tuple[str, ...]:
+    origins = _list(variables, "CSRF_TRUSTED_ORIGINS")
+    for origin in origins:
+        _parts(origin, "CSRF_TRUSTED_ORIGINS", WEB)
+    return origins
+
+
+def _list(variables: Mapping[str, str], name: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in variables.get(name, "").split(",") if part.strip())
+
+
+def _judge(variables: Mapping[str, str], prefix: str) -> JudgeConnection | None:
+    model = variables.get(f"{prefix}_MODEL", "")
+    if not model:
+        return None
+    return JudgeConnection(
+        model=model,
+        api_base=_url(variables, f"{prefix}_API_BASE", WEB),
+        api_key=variables.get(f"{prefix}_API_KEY", ""),
+    )
+
+
+def _secret_key(variables: Mapping[str, str], data: Path, *, production: bool) -> str:
+    key = variables.get("LOOMVERIFY_SECRET_KEY", "")
+    if key:
+        return key
+    if production:
+        raise ConfigurationError(
+            "LOOMVERIFY_SECRET_KEY is required when LOOMVERIFY_ENV is production."
+        )
+    return keep_secret(data / "secret-key", lambda: secrets.token_urlsafe(50))
+
+
+def keep_secret(path: Path, make: Callable[[], str]) -> str:
+    """Return what the file holds; where there is none, make it, readable by its owner only."""
+    try:
+        if not path.exists():
+            _write_once(path, make())
+        kept = path.read_text().strip()
+    except OSError as error:
+        raise ConfigurationError(
+            f"The data folder {path.parent} cannot be used: {error.strerror}. "
+            "Set LOOMVERIFY_DATA to a folder that can."
+        ) from error
+    if not kept:
+        raise ConfigurationError(f"{path} is empty: remove it, and everybody signs in again.")
+    return kept
+
+
+def _write_once(path: Path, text: str) -> None:
+    """Complete or not at all, and the first of several writers wins."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
+    try:
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(text)
+        with suppress(FileExistsError):
+            path.hardlink_to(draft)
+    finally:
+        draft.unlink(missing_ok=True)

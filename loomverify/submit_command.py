@@ -1,0 +1,178 @@
+"""`loomverify submit DIR`: pack a folder, submit it, wait, say the verdict."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any, NoReturn
+
+from loomverify.submitting.client import Body, Client
+from loomverify.submitting.errors import NoAnswer, UsageError
+from loomverify.submitting.packing import pack
+from loomverify.submitting.progress import ProgressLine
+from loomverify.submitting.report import Report
+
+ACCEPTED, REJECTED, UNDECIDED, USAGE = range(4)
+RUN_FILE = "loomverify.run.json"
+DEFAULT_PROCESS = "general"
+DEFAULT_WAIT_SECONDS = 600.0
+
+EPILOG = """\
+exit codes: 0 accepted, 1 rejected, 2 undecided, errored, cancelled or not finished, 3 usage
+
+DIR/loomverify.run.json, where there is one, holds more fields of the run: task, output,
+tool_calls, expected outputs and so on. --run adds to it, options win over both.
+Everything in DIR is sent but .git and that file.
+"""
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message[:1].upper()}{message[1:]}; see loomverify submit --help.")
+
+
+def main(argv: list[str]) -> int:
+    """Return the exit code; see `EPILOG`."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # a terminal without these signs
+    progress = ProgressLine(sys.stderr)
+    try:
+        options = _parser().parse_args(argv)
+        run = _submit(options, progress)
+    except (UsageError, NoAnswer) as error:
+        progress.clear()
+        sys.stderr.write(f"loomverify: {error}\n")
+        return USAGE if isinstance(error, UsageError) else UNDECIDED
+    progress.clear()
+    if options.json:
+        sys.stdout.write(json.dumps(run, indent=2, ensure_ascii=False) + "\n")
+    else:
+        colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+        sys.stdout.write(Report(run, colour=colour).text())
+    return exit_code(run)
+
+
+def exit_code(run: Body) -> int:
+    if run.get("state") != "finished":
+        return UNDECIDED
+    return {"accept": ACCEPTED, "reject": REJECTED}.get(str(run.get("verdict")), UNDECIDED)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        "loomverify submit",
+        description="Submit a folder for verification and wait for the verdict.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("folder", metavar="DIR", type=Path)
+    parser.add_argument("--process", help=f"which process judges it ({DEFAULT_PROCESS})")
+    parser.add_argument("--phase", help="phase id; not needed where the process has one phase")
+    parser.add_argument(
+        "--tier", type=int, choices=(1, 2, 3), help="how far to climb (the phase's)"
+    )
+    parser.add_argument("--task", metavar="ID", help="groups attempts (made of the folder's path)")
+    parser.add_argument("--description", help="what was asked for")
+    parser.add_argument("--output", metavar="TEXT|@FILE|-", help="what the agent answered")
+    parser.add_argument("--return-code", type=int, help="of the work itself")
+    parser.add_argument("--run", metavar="FILE", type=Path, help="more fields of the run, as JSON")
+    parser.add_argument("--url", help="server (BASE_URL, else http://localhost:8000)")
+    parser.add_argument("--key", help="API key (LOOMVERIFY_API_KEY, else the data folder's)")
+    parser.add_argument("--wait", metavar="SECONDS", type=float, default=DEFAULT_WAIT_SECONDS)
+    parser.add_argument("--json", action="store_true", help="print the run as JSON")
+    return parser
+
+
+def _submit(options: argparse.Namespace, progress: ProgressLine) -> Body:
+    if not options.folder.is_dir():
+        raise UsageError(f"{options.folder} is not a folder.")
+    if options.wait != options.wait or options.wait < 0:
+        raise UsageError("--wait must be 0 or more seconds.")
+    run = _run_body(options)
+    client = Client(_url(options), _key(options), on_progress=progress.show)
+    progress.say("packing")
+    workspace = pack(options.folder, without=options.folder / RUN_FILE)
+    progress.say("submitting")
+    return client.submit(run, workspace, wait_seconds=options.wait)
+
+
+def _run_body(options: argparse.Namespace) -> Body:
+    beside = options.folder / RUN_FILE
+    run: Body = _read_run(beside) if beside.is_file() else {}
+    if options.run:
+        run |= _read_run(options.run)
+    given: dict[str, Any] = {
+        "process": options.process,
+        "phase": options.phase,
+        "tier": options.tier,
+        "output": _output(options.output),
+        "return_code": options.return_code,
+    }
+    run |= {name: value for name, value in given.items() if value is not None}
+    run.setdefault("process", DEFAULT_PROCESS)
+    run["task"] = _task(run.get("task"), options)
+    return run
+
+
+def _task(task: object, options: argparse.Namespace) -> Body:
+    known: Body = dict(task) if isinstance(task, dict) else {}
+    folder = options.folder.resolve()
+    if options.task:
+        known["id"] = options.task
+    if options.description:
+        known["description"] = options.description
+    # The path, not the content: a corrected folder is the next attempt at the same task.
+    digest = hashlib.sha256(str(folder).encode(errors="surrogateescape")).hexdigest()
+    known.setdefault("id", f"{folder.name or 'root'}-{digest[:8]}")
+    known.setdefault("description", f"The work in {folder.name or 'this folder'}.")
+    return known
+
+
+def _read_run(path: Path) -> Body:
+    try:
+        document = json.loads(path.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}.") from error
+    except ValueError as error:
+        raise UsageError(f"{path} is not JSON: {error}.") from error
+    if not isinstance(document, dict):
+        raise UsageError(f"{path} must hold one JSON object.")
+    return document
+
+
+def _output(given: str | None) -> str | None:
+    if given == "-":
+        return sys.stdin.read()
+    if given is None or not given.startswith("@"):
+        return given
+    try:
+        return Path(given[1:]).read_text(encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{given[1:]} cannot be read: {error.strerror}.") from error
+    except ValueError as error:
+        raise UsageError(f"{given[1:]} is not UTF-8 text.") from error
+
+
+def _url(options: argparse.Namespace) -> str:
+    port = os.environ.get("PORT") or "8000"
+    return options.url or os.environ.get("BASE_URL") or f"http://localhost:{port}"
+
+
+def _key(options: argparse.Namespace) -> str:
+    key = options.key or os.environ.get("LOOMVERIFY_API_KEY")
+    kept = Path(os.environ.get("LOOMVERIFY_DATA") or "var") / "api-key"
+    if not key and kept.is_file():
+        try:
+            key = kept.read_text(encoding="utf-8").strip()
+        except (OSError, ValueError) as error:
+            raise UsageError(f"{kept} cannot be read; give --key.") from error
+    if not key:
+        raise UsageError("No API key: give --key, or set LOOMVERIFY_API_KEY.")
+    if not key.isascii() or not key.isprintable():
+        raise UsageError("The API key holds characters that no key has.")
+    return key

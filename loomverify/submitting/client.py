@@ -1,0 +1,145 @@
+"""The HTTP contract's client half: submit once, whatever the network does, then wait."""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+
+from loomverify.submitting.errors import NoAnswer, UsageError
+
+OVER = frozenset({"finished", "errored", "cancelled"})
+FIRST_WAIT_SECONDS = 2.0
+ONE_WAIT_SECONDS = 2.0
+PAUSE_SECONDS = 0.3
+TIMEOUT_SECONDS = 30.0
+SUBMIT_TRIES = 5
+TRY_AGAIN_STATUSES = frozenset({429, 502, 503, 504})
+LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
+
+Body = dict[str, Any]
+
+
+class Client:
+    """One server, one key. `on_progress` hears of each answer while the run is not over."""
+
+    def __init__(
+        self,
+        url: str,
+        key: str,
+        *,
+        on_progress: Callable[[Body], None] = lambda _run: None,
+        pause: Callable[[float], None] = time.sleep,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.url = url.rstrip("/")
+        parts = urlsplit(self.url)
+        if parts.scheme not in {"http", "https"} or not parts.hostname:
+            raise UsageError(f"{url} is not an address of a server; give --url http(s)://HOST.")
+        self._on_progress, self._pause, self._now = on_progress, pause, now
+        self._http = httpx.Client(
+            headers={"Authorization": f"Bearer {key}", "Accept": "application/json"},
+            timeout=TIMEOUT_SECONDS,
+            trust_env=parts.hostname not in LOCAL_HOSTS,  # no proxy to oneself
+        )
+
+    def submit(self, run: Body, workspace: bytes, *, wait_seconds: float) -> Body:
+        """Submit, and wait up to `wait_seconds` in all for the end; return the run as it is then.
+
+        Raises:
+            UsageError: the server cannot be reached, or refuses this.
+            NoAnswer: it was reached, and then no longer.
+        """
+        deadline = self._now() + wait_seconds
+        answer = self._submit(run, workspace, min(FIRST_WAIT_SECONDS, wait_seconds))
+        while answer.get("state") not in OVER and self._now() < deadline:
+            self._on_progress(answer)
+            asked_at = self._now()
+            answer = self._look(
+                answer, min(ONE_WAIT_SECONDS, max(0.0, deadline - asked_at)), deadline
+            )
+            if answer.get("state") not in OVER and self._now() - asked_at < PAUSE_SECONDS:
+                self._pause(PAUSE_SECONDS)  # a server that does not wait
+        return answer
+
+    def _submit(self, run: Body, workspace: bytes, wait_seconds: float) -> Body:
+        # Built and read once: each try sends the same bytes under the same key.
+        request = self._http.build_request(
+            "POST",
+            f"{self.url}/api/v1/runs",
+            params={"wait": f"{wait_seconds:g}"},
+            headers={"Idempotency-Key": str(uuid.uuid4())},
+            files={
+                "run": ("run.json", json.dumps(run).encode(), "application/json"),
+                "workspace": ("workspace.tar.gz", workspace, "application/gzip"),
+            },
+        )
+        request.read()
+        for number in range(1, SUBMIT_TRIES + 1):
+            try:
+                response = self._http.send(request)
+                if response.status_code not in TRY_AGAIN_STATUSES or number == SUBMIT_TRIES:
+                    return self._read(response)
+            except httpx.ConnectError as error:
+                if number == 1 or number == SUBMIT_TRIES:
+                    raise self._unreachable() from error
+            except httpx.TransportError as error:
+                if number == SUBMIT_TRIES:
+                    raise NoAnswer(f"{self.url} took the submission and gave no answer.") from error
+            self._pause(PAUSE_SECONDS * 2**number)
+        raise AssertionError("unreachable")
+
+    def _look(self, run: Body, wait_seconds: float, deadline: float) -> Body:
+        while True:
+            try:
+                response = self._http.get(
+                    f"{self.url}/api/v1/runs/{run['id']}", params={"wait": f"{wait_seconds:g}"}
+                )
+                if response.status_code not in TRY_AGAIN_STATUSES:
+                    return self._read(response)
+            except httpx.TransportError:
+                pass
+            if self._now() >= deadline:
+                raise NoAnswer(f"{self.url} stopped answering; the run goes on there.")
+            self._pause(PAUSE_SECONDS * 2)
+
+    def _read(self, response: httpx.Response) -> Body:
+        try:
+            document = response.json()
+        except ValueError:
+            document = None
+        if response.status_code in {200, 202} and isinstance(document, dict) and "id" in document:
+            return document
+        problem = document if isinstance(document, dict) else {}
+        if response.status_code == 401:
+            raise UsageError(f"{self.url} does not accept this key; give another with --key.")
+        if response.is_redirect:
+            place = response.headers.get("Location", "another address")
+            raise UsageError(f"{self.url} leads to {place}; give that server's address as --url.")
+        if response.status_code >= 500:
+            raise NoAnswer(f"{self.url} failed ({response.status_code}): {_said(problem)}")
+        if response.status_code >= 400 and "title" in problem:
+            raise UsageError(f"The submission was refused: {_said(problem)}")
+        raise UsageError(f"{self.url} does not answer like a LoomVerify server; check --url.")
+
+    def _unreachable(self) -> UsageError:
+        return UsageError(f"No server answers at {self.url}; start it, or give --url.")
+
+
+def _said(problem: Body) -> str:
+    """The problem document's own sentence, with each place it names."""
+    detail = str(problem.get("detail") or problem.get("title") or "no reason was given")
+    lines = [detail]
+    for error in problem.get("errors") or []:
+        place = ".".join(str(part) for part in error.get("loc", []) if part != "body")
+        message = str(error.get("msg", ""))
+        if message == detail:
+            lines[0] = f"{detail} ({place})" if place else detail
+        else:
+            lines.append(f"  {place}: {message}" if place else f"  {message}")
+    return "\n".join(lines)

@@ -1,0 +1,9 @@
+from __future__ import annotations
+
+
+class UsageError(Exception):
+    """One clear sentence: nothing was verified, and trying the same again will not help."""
+
+
+class NoAnswer(Exception):
+    """One clear sentence: the submission may stand, its verdict is not known."""

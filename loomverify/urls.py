@@ -1,0 +1,24 @@
+from django.contrib import admin
+from django.urls import URLPattern, URLResolver, include, path
+
+from loomverify import ops
+from loomverify.api import api
+from processes.api import router as processes_router
+from verification.actions.api import router as webhooks_router
+from verification.runs.api import router as runs_router
+from verification.verifiers.api import router as verifiers_router
+
+for router in (runs_router, processes_router, verifiers_router, webhooks_router):
+    api.add_router("", router)
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("healthz", ops.healthz, name="healthz"),
+    path("readyz", ops.readyz, name="readyz"),
+    path("metrics", ops.metrics, name="metrics"),
+    path("api/v1/", api.urls),
+    path("admin/", admin.site.urls),
+    path("", include("loomverify.accounts.urls")),
+    path("", include("verification.runs.urls")),
+    path("", include("processes.urls")),
+    path("", include("verification.actions.urls")),
+]
