@@ -1,0 +1,86 @@
+"""Two versions of a process, compared by rule and by phase."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any
+
+from processes.definition.model import Definition, Rule
+
+
+class Change(StrEnum):
+    ADDED = "added"
+    REMOVED = "removed"
+    CHANGED = "changed"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """`fields` maps a field's name to what it said and says; empty unless it changed."""
+
+    name: str
+    change: Change
+    fields: Mapping[str, tuple[Any, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Only what differs. `process` holds the fields of the file outside rules and phases."""
+
+    rules: tuple[Difference, ...]
+    phases: tuple[Difference, ...]
+    process: Mapping[str, tuple[Any, Any]]
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.rules or self.phases or self.process)
+
+
+def compare(old: Definition, new: Definition) -> Comparison:
+    """Say what `new` changes. Order and comments do not count."""
+    return Comparison(
+        rules=tuple(_differences(_by_name(old.rules), _by_name(new.rules))),
+        phases=tuple(
+            _differences(
+                {phase.id: phase.spec for phase in old.phases},
+                {phase.id: phase.spec for phase in new.phases},
+            )
+        ),
+        process=_changed_fields(_head(old), _head(new)),
+    )
+
+
+def _by_name(rules: Sequence[Rule]) -> dict[str, dict[str, Any]]:
+    """A second rule of the same name is told from the first by its number."""
+    named: dict[str, dict[str, Any]] = {}
+    for rule in rules:
+        name, number = rule.name, 1
+        while name in named:
+            number += 1
+            name = f"{rule.name} ({number})"
+        named[name] = rule.spec
+    return named
+
+
+def _head(definition: Definition) -> dict[str, Any]:
+    fields = asdict(definition)
+    del fields["rules"], fields["phases"]
+    return fields
+
+
+def _differences(
+    old: Mapping[str, Mapping[str, Any]], new: Mapping[str, Mapping[str, Any]]
+) -> Iterator[Difference]:
+    for name in (*old, *(name for name in new if name not in old)):
+        if name not in new:
+            yield Difference(name, Change.REMOVED, {})
+        elif name not in old:
+            yield Difference(name, Change.ADDED, {})
+        elif fields := _changed_fields(old[name], new[name]):
+            yield Difference(name, Change.CHANGED, fields)
+
+
+def _changed_fields(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    return {key: (old[key], new[key]) for key in old if old[key] != new[key]}

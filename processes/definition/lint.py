@@ -1,0 +1,157 @@
+"""What is probably a mistake in a process that loads. Warnings, never errors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+
+from processes.definition import patterns
+from processes.definition.model import (
+    ANY_PHASE,
+    Definition,
+    Expect,
+    Level,
+    Problem,
+    Rule,
+    RuleType,
+    Target,
+)
+
+MAX_EXAMPLE_CHARS = 10_000
+MAX_TRIED_CHARS = 200_000
+"""In all examples of a file: a slow pattern takes milliseconds for a thousand."""
+MAX_COUNTED = 10_000
+
+
+def lint(definition: Definition) -> tuple[Problem, ...]:
+    """Return what can be told without looking at past runs."""
+    return (
+        *_phases(definition),
+        *(problem for rule in definition.rules for problem in _rule(definition, rule)),
+        *_examples(definition),
+        *_overlaps(definition),
+        *_policy(definition),
+    )
+
+
+def _phases(definition: Definition) -> Iterator[Problem]:
+    for index, phase in enumerate(definition.phases):
+        if not phase.acceptance_criteria:
+            message = f"The phase {phase.id} says nothing about when its work is accepted."
+            yield _warning("phase.no_criteria", message, f"phases[{index}]", phase.line)
+
+
+def _rule(definition: Definition, rule: Rule) -> Iterator[Problem]:
+    if not rule.is_scoped:
+        yield _about(
+            rule, "rule.unscoped", "names no phase: at most advisory, wherever it applies."
+        )
+    if rule.type is RuleType.REGEX:
+        yield from _regex(rule)
+    else:
+        yield from _without_effect_on_llm(rule)
+        if not _reaches_a_judge(definition, rule):
+            yield _about(rule, "rule.unused", "is for a judge, but no phase it names asks for one.")
+    if rule.requires_exact_cardinality and rule.min_count is None:
+        yield _about(
+            rule, "rule.field_without_effect", "asks for an exact count, but names no min_count."
+        )
+
+
+def _regex(rule: Rule) -> Iterator[Problem]:
+    if problem := patterns.problem_of(rule.check):
+        place = f" (column {problem.column} of the pattern)" if problem.column else ""
+        yield _about(
+            rule,
+            "rule.pattern.unsupported",
+            f"cannot run and is only observed: {problem.message}{place}",
+            key="check",
+        )
+
+
+def _examples(definition: Definition) -> Iterator[Problem]:
+    left = MAX_TRIED_CHARS
+    for rule in definition.rules:
+        if rule.type is not RuleType.REGEX or patterns.problem_of(rule.check):
+            continue
+        left -= sum(map(len, (*rule.examples.passing, *rule.examples.failing)))
+        if left >= 0:
+            yield from _examples_of(rule)
+
+
+def _examples_of(rule: Rule) -> Iterator[Problem]:
+    both = (("pass", rule.examples.passing, False), ("fail", rule.examples.failing, True))
+    for key, texts, expected in both:
+        for index, text in enumerate(texts):
+            if len(text) <= MAX_EXAMPLE_CHARS and is_violated(rule, text) is not expected:
+                yield _about(
+                    rule,
+                    "rule.example",
+                    f"does not {key} its example {index + 1}.",
+                    key=f"examples.{key}[{index}]",
+                )
+
+
+def is_violated(rule: Rule, text: str) -> bool:
+    """Say whether a regex rule finds fault with one text."""
+    found = patterns.count_matches(rule.check, text, limit=MAX_COUNTED)
+    if rule.min_count is not None:
+        exact = rule.requires_exact_cardinality
+        return found != rule.min_count if exact else found < rule.min_count
+    return found > 0 if rule.expect is Expect.NO_MATCH else found == 0
+
+
+def _without_effect_on_llm(rule: Rule) -> Iterator[Problem]:
+    written = {
+        "expect": rule.expect is not Expect.NO_MATCH,
+        "min_count": rule.min_count is not None,
+        "requires_exact_cardinality": rule.requires_exact_cardinality,
+        "target": rule.target is not Target.OUTPUT,
+    }
+    for key in (key for key, is_written in written.items() if is_written):
+        yield _about(
+            rule, "rule.field_without_effect", f"is for a judge: {key} has no effect.", key=key
+        )
+
+
+def _reaches_a_judge(definition: Definition, rule: Rule) -> bool:
+    asking = {phase.id for phase in definition.phases if phase.verification_tier > 1}
+    if not rule.is_scoped or ANY_PHASE in rule.applies_to_phases:
+        return bool(asking)
+    return bool(asking & set(rule.applies_to_phases))
+
+
+def _overlaps(definition: Definition) -> Iterator[Problem]:
+    by_check: dict[tuple[str, str, str], list[Rule]] = {}
+    for rule in definition.rules:
+        by_check.setdefault((rule.type, rule.target, rule.check), []).append(rule)
+    for twins in by_check.values():
+        for first, second in combinations(twins[:10], 2):
+            if _share_a_phase(first, second):
+                yield _about(
+                    second, "rule.overlap", f"checks the same as {first.name!r} in the same phase."
+                )
+
+
+def _share_a_phase(first: Rule, second: Rule) -> bool:
+    one, other = set(first.applies_to_phases), set(second.applies_to_phases)
+    return not one or not other or ANY_PHASE in one | other or bool(one & other)
+
+
+def _policy(definition: Definition) -> Iterator[Problem]:
+    if definition.policy.treat_verifier_infra_as_warning:
+        yield _warning(
+            "policy.doubt_as_warning",
+            "A verifier that failed is never a warning here: such runs are undecided.",
+            "verification.policy.outcome_policy.treat_verifier_infra_as_warning",
+            1,
+        )
+
+
+def _about(rule: Rule, code: str, message: str, *, key: str = "") -> Problem:
+    path = f"{rule.path}.{key}" if key else rule.path
+    return _warning(code, f"The rule {rule.name!r} {message}", path, rule.line)
+
+
+def _warning(code: str, message: str, path: str, line: int) -> Problem:
+    return Problem(code, message, path, line, level=Level.WARNING)

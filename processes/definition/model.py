@@ -1,0 +1,210 @@
+"""What a process file says, as frozen values."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from typing import Any
+
+ANY_PHASE = "*"
+
+
+class RuleType(StrEnum):
+    LLM = "llm"
+    REGEX = "regex"
+
+
+class Severity(StrEnum):
+    WARNING = "warning"
+    ERROR = "error"
+
+
+class Enforcement(StrEnum):
+    HARD = "hard"
+    ADVISORY = "advisory"
+    OBSERVE = "observe"
+
+
+class Target(StrEnum):
+    OUTPUT = "output"
+    DELIVERABLES = "deliverables"
+    EVIDENCE = "evidence"
+
+
+class Expect(StrEnum):
+    NO_MATCH = "no_match"
+    MATCH = "match"
+
+
+class ToolSuccessPolicy(StrEnum):
+    ALL_TOOLS_HARD = "all_tools_hard"
+    DEVELOPMENT_BALANCED = "development_balanced"
+    METHOD_RESILIENT = "method_resilient"
+    SAFETY_INTEGRITY_ONLY = "safety_integrity_only"
+
+
+class Level(StrEnum):
+    """How much a problem of a process file weighs."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing wrong with, or worth saying about, a process file.
+
+    `path` is the key path (`phases[2].id`); `line` and `column` count from 1.
+    """
+
+    code: str
+    message: str
+    path: str = ""
+    line: int = 1
+    column: int = 1
+    level: Level = Level.ERROR
+
+
+@dataclass(frozen=True, slots=True)
+class Deliverable:
+    path: str
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreLoop:
+    threshold: float = 8.0
+    max_iterations: int = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    id: str
+    description: str = ""
+    depends_on: tuple[str, ...] = ()
+    verification_tier: int = 1
+    model_tier: str = ""
+    is_critical_path: bool = False
+    is_synthesis: bool = False
+    advisory: bool = False
+    acceptance_criteria: str = ""
+    deliverables: tuple[Deliverable, ...] = ()
+    gates: tuple[str, ...] = ()
+    score: ScoreLoop | None = None
+    custom_verifier: str = ""
+    max_attempts: int | None = None
+    confidence_floor: float = 0.6
+    line: int = field(default=1, compare=False)
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """The phase as plain values, without its place in the file."""
+        spec = asdict(self)
+        spec.pop("line")
+        return spec
+
+
+@dataclass(frozen=True, slots=True)
+class RuleExamples:
+    """Texts that a rule must let pass, and texts that it must find fault with."""
+
+    passing: tuple[str, ...] = ()
+    failing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A check with parameters, as its author wrote it.
+
+    `enforcement` is None where the file leaves it to the default (docs/engine.md, "Findings").
+    """
+
+    name: str
+    check: str
+    type: RuleType = RuleType.LLM
+    severity: Severity = Severity.WARNING
+    description: str = ""
+    enforcement: Enforcement | None = None
+    target: Target = Target.OUTPUT
+    applies_to_phases: tuple[str, ...] = ()
+    expect: Expect = Expect.NO_MATCH
+    min_count: int | None = None
+    requires_exact_cardinality: bool = False
+    failure_class: str = ""
+    remediation_mode: str = ""
+    suggestion: str = ""
+    examples: RuleExamples = field(default=RuleExamples(), compare=False)
+    path: str = field(default="", compare=False)
+    line: int = field(default=1, compare=False)
+
+    @property
+    def is_scoped(self) -> bool:
+        return bool(self.applies_to_phases)
+
+    @property
+    def usual_enforcement(self) -> Enforcement:
+        """How a violation counts under the default flags. Source: docs/engine.md, "Findings"."""
+        by_severity = self.type is RuleType.LLM and self.severity is Severity.ERROR
+        chosen = self.enforcement or (Enforcement.HARD if by_severity else Enforcement.ADVISORY)
+        if chosen is Enforcement.HARD and not self.is_scoped:
+            return Enforcement.ADVISORY
+        return chosen
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """The rule as plain JSON, without its place in the file and its examples."""
+        spec = asdict(self)
+        for key in ("line", "path", "examples"):
+            spec.pop(key)
+        return spec
+
+    @property
+    def content_sha256(self) -> str:
+        text = json.dumps(self.spec, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessPolicy:
+    mode: str = "llm_first"
+    tool_success_policy: ToolSuccessPolicy = ToolSuccessPolicy.ALL_TOOLS_HARD
+    max_attempts: int | None = None
+    treat_verifier_infra_as_warning: bool = False
+    """Asked for by old files. Doubt is never a warning here: only the lint reads it."""
+    review: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A whole process file that holds no error."""
+
+    name: str
+    phases: tuple[Phase, ...]
+    title: str = ""
+    description: str = ""
+    schema_version: int = 1
+    version: str = "1.0"
+    author: str = ""
+    persona: str = ""
+    tags: tuple[str, ...] = ()
+    risk_level: str = "medium"
+    phase_mode: str = "guided"
+    rules: tuple[Rule, ...] = ()
+    policy: ProcessPolicy = ProcessPolicy()
+    remediation: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    verifier_constraints: str = ""
+    """Goes into the judge's prompt."""
+    remediation_instructions: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """By reason code; `default` stands for every other. Goes into feedback."""
+
+    @property
+    def shown_title(self) -> str:
+        """The title; without one, the name as a person would write it."""
+        return self.title or self.name.replace("-", " ").capitalize()
+
+    def phase(self, phase_id: str) -> Phase | None:
+        return next((phase for phase in self.phases if phase.id == phase_id), None)

@@ -1,0 +1,171 @@
+"""From source text to YAML nodes, with bounds that hold before anything is built."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import yaml
+
+from processes.definition.model import Problem
+from processes.definition.reading import (
+    MAX_ALIASES,
+    MAX_DEPTH,
+    MAX_NODES,
+    MAX_SOURCE_BYTES,
+    STANDARD_TAGS,
+    Unreadable,
+)
+
+
+@dataclass(slots=True)
+class _Size:
+    """How large a subtree is with aliases followed."""
+
+    nodes: int = 1
+    height: int = 1
+    characters: int = 0
+
+    def hold(self, child: _Size) -> None:
+        self.nodes += child.nodes
+        self.height = max(self.height, child.height + 1)
+        self.characters += child.characters
+
+
+@dataclass(slots=True)
+class _Bounds:
+    """Measures the tree that a walk would see, where an alias is a copy of what it names."""
+
+    open: list[tuple[str | None, _Size]] = field(
+        default_factory=lambda: [(None, _Size(nodes=0, height=0))]
+    )
+    anchors: dict[str, _Size] = field(default_factory=dict)
+    aliases: int = 0
+    documents: int = 0
+
+    def see(self, event: Any) -> None:
+        if isinstance(event, yaml.DocumentStartEvent):
+            self.documents += 1
+            if self.documents > 1:
+                raise _stop("yaml.documents", "A process file holds one document.", event)
+        elif isinstance(event, yaml.AliasEvent):
+            self._add(event, self._named(event))
+        elif isinstance(event, yaml.ScalarEvent):
+            _check_scalar(event)
+            self._end(event, event.anchor, _Size(characters=len(event.value)))
+        elif isinstance(event, yaml.CollectionStartEvent):
+            _check_tag(event)
+            self.open.append((event.anchor, _Size()))
+            self._check(event)
+        elif isinstance(event, yaml.CollectionEndEvent):
+            self._end(event, *self.open.pop())
+
+    def _named(self, event: Any) -> _Size:
+        self.aliases += 1
+        if self.aliases > MAX_ALIASES:
+            raise _stop("yaml.aliases", f"More than {MAX_ALIASES} aliases.", event)
+        if any(anchor == event.anchor for anchor, _ in self.open):
+            raise _stop("yaml.recursive", f"*{event.anchor} holds itself.", event)
+        if event.anchor not in self.anchors:
+            raise _stop("yaml.alias_unknown", f"There is no anchor &{event.anchor}.", event)
+        return self.anchors[event.anchor]
+
+    def _end(self, event: Any, anchor: str | None, size: _Size) -> None:
+        if anchor:
+            self.anchors[anchor] = size
+        self._add(event, size)
+
+    def _add(self, event: Any, size: _Size) -> None:
+        self.open[-1][1].hold(size)
+        self._check(event)
+
+    def _check(self, event: Any) -> None:
+        if sum(size.nodes for _, size in self.open) > MAX_NODES:
+            raise _stop("yaml.nodes", f"More than {MAX_NODES} values, aliases followed.", event)
+        if sum(size.characters for _, size in self.open) > MAX_SOURCE_BYTES:
+            message = f"More than {MAX_SOURCE_BYTES} characters, aliases followed."
+            raise _stop("yaml.characters", message, event)
+        if len(self.open) - 2 + self.open[-1][1].height > MAX_DEPTH:
+            raise _stop("yaml.depth", f"Nested deeper than {MAX_DEPTH} levels.", event)
+
+
+def compose(source: str | bytes) -> yaml.Node:
+    """Return the document's root node.
+
+    Raises:
+        Unreadable: not UTF-8, not YAML, empty, or beyond a bound.
+    """
+    text = _decode(source)
+    bounds = _Bounds()
+    try:
+        for event in yaml.parse(text, Loader=yaml.CSafeLoader):
+            bounds.see(event)
+        node: yaml.Node | None = yaml.compose(text, Loader=yaml.CSafeLoader)
+    except yaml.reader.ReaderError as error:
+        raise Unreadable(_unacceptable_character(text, error)) from error
+    except yaml.MarkedYAMLError as error:
+        raise Unreadable(_syntax(error)) from error
+    if node is None:
+        raise Unreadable(Problem("yaml.empty", "The file is empty."))
+    return node
+
+
+def _decode(source: str | bytes) -> str:
+    try:
+        raw = source if isinstance(source, bytes) else source.encode()
+        if len(raw) > MAX_SOURCE_BYTES:
+            message = f"A process file may hold at most {MAX_SOURCE_BYTES} bytes."
+            raise Unreadable(Problem("file.too_large", message))
+        return raw.decode()
+    except UnicodeError as error:
+        at = error.start if isinstance(error, UnicodeDecodeError | UnicodeEncodeError) else 0
+        before = source[:at]
+        if isinstance(before, bytes):
+            before = before.decode(errors="replace")
+        line, column = _place(before)
+        raise Unreadable(
+            Problem("file.encoding", "The file is not UTF-8 text.", "", line, column)
+        ) from error
+
+
+def _place(before: str) -> tuple[int, int]:
+    return before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
+
+
+def _unacceptable_character(text: str, error: yaml.reader.ReaderError) -> Problem:
+    # The C reader counts characters or bytes, by the kind of failure; find the character instead.
+    at = next((i for i, char in enumerate(text) if _is_control(char)), int(error.position or 0))
+    line, column = _place(text[:at])
+    return Problem("yaml.character", "A control character stands here.", "", line, column)
+
+
+def _is_control(char: str) -> bool:
+    code = ord(char)
+    return (
+        (code < 32 and char not in "\t\n\r")
+        or (0x7F <= code < 0xA0 and code != 0x85)
+        or (code in (0xFFFE, 0xFFFF))
+    )
+
+
+def _syntax(error: yaml.MarkedYAMLError) -> Problem:
+    mark = error.problem_mark or error.context_mark
+    message = ", ".join(part for part in (error.context, error.problem) if part)
+    line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+    return Problem("yaml.syntax", f"Not YAML: {message}.", "", line, column)
+
+
+def _check_scalar(event: Any) -> None:
+    _check_tag(event)
+    if "\0" in event.value:  # written as an escape; PostgreSQL stores no such text
+        raise _stop("yaml.character", "A NUL character stands in this text.", event)
+
+
+def _check_tag(event: Any) -> None:
+    if event.tag and event.tag != "!" and event.tag not in STANDARD_TAGS:
+        raise _stop("yaml.tag", f"The tag {event.tag[:60]} means nothing here.", event)
+
+
+def _stop(code: str, message: str, event: Any) -> Unreadable:
+    mark = event.start_mark
+    return Unreadable(Problem(code, message, "", mark.line + 1, mark.column + 1))

@@ -1,0 +1,220 @@
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import asdict
+from functools import cache
+from importlib.resources import files
+
+from django.db import connection, transaction
+from django.utils import timezone
+
+from loomverify.accounts.access import SYSTEM, Actor
+from loomverify.accounts.audit import record
+from loomverify.accounts.models import Project, Role
+from loomverify.errors import FaultError, InputError, Issue
+from processes.definition.lint import lint
+from processes.definition.load import Loaded, load
+from processes.definition.model import Definition, Problem
+from processes.models import PhaseRule, Process, ProcessVersion, Rule, RuleVersion
+from processes.selectors import version_by_number
+
+UNSCOPED = ""
+MAX_STORED_NOTES = 200
+TOO_LARGE = "file.too_large"
+
+
+def ensure_builtin_processes(*, project: Project) -> None:
+    """Give a project the shipped processes; add and publish what a new program changed.
+
+    A process of which the project published a version of its own gets the new text as a
+    version, but is not switched to it.
+    """
+    for source_text in _shipped_texts():
+        with transaction.atomic():
+            _lock(project)
+            _ensure_shipped(project, source_text)
+
+
+@cache
+def _shipped_texts() -> tuple[str, ...]:
+    folder = files("processes") / "builtin"
+    shipped = sorted(
+        (entry for entry in folder.iterdir() if entry.name.endswith(".yaml")),
+        key=lambda entry: entry.name,
+    )
+    return tuple(entry.read_text(encoding="utf-8") for entry in shipped)
+
+
+def _ensure_shipped(project: Project, source_text: str) -> None:
+    loaded = load(source_text)
+    if loaded.definition is None:
+        raise FaultError(f"a shipped process does not load: {loaded.errors[0]}")
+    process = project.processes.filter(slug=loaded.definition.name).first()
+    if process is None:
+        process = _make_process(project, loaded.definition, is_builtin=True)
+    elif not process.is_builtin:
+        return
+    last = process.versions.filter(is_shipped=True).order_by("-number").first()
+    if last is not None and last.sha256 == _sha256(source_text):
+        return
+    version = _store_version(
+        process, loaded, source_text, actor=SYSTEM, note="Came with LoomVerify.", is_shipped=True
+    )
+    has_own = process.versions.filter(is_shipped=False, published_at__isnull=False).exists()
+    if not has_own and process.published_id == (last.pk if last else None):
+        _publish(process, version, actor=SYSTEM, reason="Came with LoomVerify.")
+
+
+def add_version(
+    *, project: Project, source_text: str | bytes, actor: Actor, role: Role, note: str = ""
+) -> tuple[ProcessVersion, Sequence[Problem]]:
+    """Store a process file under the name it gives itself; return it and its warnings.
+
+    The first version of a process is published at once when an admin adds it. The text of
+    the latest version again is that version.
+
+    Raises:
+        InputError: the file holds errors, all of them named; nothing is stored.
+    """
+    loaded = load(source_text)
+    if loaded.definition is None:
+        raise _refusal(loaded)
+    text = source_text.decode() if isinstance(source_text, bytes) else source_text
+    with transaction.atomic():
+        _lock(project)
+        process = project.processes.filter(slug=loaded.definition.name).first()
+        if process is None:
+            process = _make_process(project, loaded.definition)
+        latest = process.versions.order_by("-number").first()
+        if latest is not None and latest.source_text == text:
+            return latest, _warnings(loaded)
+        version = _store_version(process, loaded, text, actor=actor, note=note)
+        record(actor, "process_version.added", version, project=project, reason=note)
+        if latest is None and role.holds(Role.ADMIN):
+            _publish(process, version, actor=actor, reason="The first version.")
+    return version, _warnings(loaded)
+
+
+def publish(*, process: Process, number: int, actor: Actor, reason: str) -> ProcessVersion:
+    """Judge runs submitted from now on by this version; also the way back.
+
+    Raises:
+        NotFound: the process has no version of this number.
+    """
+    with transaction.atomic():
+        _lock(process.project)
+        process.refresh_from_db()
+        version = version_by_number(process, number)
+        if process.published_id != version.pk:
+            _publish(process, version, actor=actor, reason=reason)
+    return version
+
+
+def _refusal(loaded: Loaded) -> InputError:
+    issues = [
+        Issue(error.code, f"Line {error.line}: {error.message}", ("body", error.path, error.line))
+        for error in loaded.errors
+    ]
+    return InputError.of(issues, status=413 if issues[0].code == TOO_LARGE else 422)
+
+
+def _warnings(loaded: Loaded) -> Sequence[Problem]:
+    assert loaded.definition is not None  # noqa: S101 - the caller refused the others
+    return (*loaded.warnings, *lint(loaded.definition))
+
+
+def _make_process(project: Project, definition: Definition, *, is_builtin: bool = False) -> Process:
+    return Process.objects.create(
+        project=project,
+        slug=definition.name,
+        title=definition.shown_title,
+        description=definition.description,
+        is_builtin=is_builtin,
+    )
+
+
+def _store_version(
+    process: Process,
+    loaded: Loaded,
+    source_text: str,
+    *,
+    actor: Actor,
+    note: str,
+    is_shipped: bool = False,
+) -> ProcessVersion:
+    assert loaded.definition is not None  # noqa: S101 - the caller refused the others
+    last = process.versions.order_by("-number").values_list("number", flat=True).first() or 0
+    version = ProcessVersion.objects.create(
+        process=process,
+        number=last + 1,
+        source_text=source_text,
+        sha256=_sha256(source_text),
+        warnings=[
+            asdict(problem) for problem in (*_warnings(loaded), *loaded.notes[:MAX_STORED_NOTES])
+        ],
+        note=note[:300],
+        is_shipped=is_shipped,
+        created_by=actor.name[:200],
+    )
+    _store_rules(process, version, loaded.definition)
+    return version
+
+
+def _store_rules(process: Process, version: ProcessVersion, definition: Definition) -> None:
+    """Write what is not there yet: a rule's content in two versions is one row."""
+    names = {rule.name for rule in definition.rules}
+    Rule.objects.bulk_create(
+        (Rule(process=process, name=name) for name in sorted(names)), ignore_conflicts=True
+    )
+    rules = {rule.name: rule for rule in process.rules.filter(name__in=names)}
+    contents = {rule.content_sha256: rule for rule in definition.rules}
+    RuleVersion.objects.bulk_create(
+        (
+            RuleVersion(rule=rules[rule.name], content_sha256=sha256, spec=rule.spec)
+            for sha256, rule in contents.items()
+        ),
+        ignore_conflicts=True,
+    )
+    rows = RuleVersion.objects.filter(rule__process=process, content_sha256__in=contents)
+    stored = {row.content_sha256: row for row in rows}
+    PhaseRule.objects.bulk_create(
+        PhaseRule(
+            process_version=version,
+            phase_id=phase_id,
+            rule_version=stored[rule.content_sha256],
+            position=position,
+        )
+        for position, rule in enumerate(definition.rules)
+        for phase_id in rule.applies_to_phases or (UNSCOPED,)
+    )
+
+
+def _publish(process: Process, version: ProcessVersion, *, actor: Actor, reason: str) -> None:
+    before = process.published.number if process.published else None
+    definition = load(version.source_text).definition
+    if definition is None:
+        raise FaultError(f"process version {version.pk} was stored but does not load")
+    version.published_at = timezone.now()
+    version.save(update_fields=["published_at"])
+    process.published = version
+    process.title = definition.shown_title
+    process.description = definition.description
+    process.save(update_fields=["published", "title", "description"])
+    record(
+        actor,
+        "process.published",
+        process,
+        project=process.project,
+        diff={"published": [before, version.number]},
+        reason=reason,
+    )
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _lock(project: Project) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("select pg_advisory_xact_lock(hashtext('processes'), %s)", [project.pk])
