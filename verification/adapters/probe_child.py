@@ -1,0 +1,122 @@
+"""The limited child process in which submitted material is parsed and searched.
+
+Run as `python -m verification.adapters.probe_child PARENT_PID`: requests come on standard input, answers
+go to standard output, and the end of the input is the end of the process.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from typing import Any, BinaryIO
+
+from verification.adapters.probe_wire import LENGTHS, frame, opened
+from verification.adapters.python_syntax import parse_python
+from verification.engine.evidence import NotInspected, Pattern, UnsupportedPattern
+from verification.engine.grammars import PYTHON, Parsed, grammar_of
+from verification.engine.matching import find_all
+
+MAX_MEMORY_BYTES = 2 * 1024**3
+MAX_FILE_BYTES = 64 * 1024**2
+PR_SET_PDEATHSIG = 1
+
+
+def main() -> None:
+    limit_memory()
+    die_with_parent(int(sys.argv[1]))
+    requests, answers = sys.stdin.buffer, sys.stdout.buffer
+    _send(answers, frame({"ready": True}))
+    while lengths := requests.read(LENGTHS.size):
+        head_size, body_size = LENGTHS.unpack(lengths)
+        header, parts = opened(requests.read(head_size), requests.read(body_size))
+        limit_cpu(header["cpu_seconds"])
+        _send(answers, frame(answer(header, parts)))
+
+
+def answer(header: dict[str, Any], parts: Sequence[bytes]) -> dict[str, Any]:
+    if header["ask"] == "matches":
+        patterns = [Pattern(text, limit) for text, limit in header["patterns"]]
+        rows = find_all(patterns, [part.decode() for part in parts])
+        return {"rows": [[_match_row(one) for one in row] for row in rows]}
+    parsed = parse(list(zip(header["paths"], parts, strict=True)))
+    return {"files": [_parsed_row(one) for one in parsed]}
+
+
+def parse(sources: Sequence[tuple[str, bytes]]) -> list[Parsed]:
+    answers: list[Parsed] = [()] * len(sources)
+    of_python = []
+    for number, (path, content) in enumerate(sources):
+        grammar = grammar_of(path)
+        if grammar and grammar.parse:
+            try:
+                answers[number] = grammar.parse(path, content)
+            except MemoryError:
+                answers[number] = NotInspected("It takes too much memory to be parsed.")
+        elif grammar and grammar.language == PYTHON:
+            of_python.append(number)
+    if of_python:
+        try:
+            found = parse_python([sources[number] for number in of_python])
+        except (OSError, ValueError, subprocess.TimeoutExpired) as error:
+            found = [NotInspected(f"The Python parser failed: {error}")] * len(of_python)
+        for number, one in zip(of_python, found, strict=True):
+            answers[number] = one
+    return answers
+
+
+def limit_memory() -> None:
+    """Set what the system knows of limits; where it knows none, the deadline is left."""
+    with contextlib.suppress(ImportError, ValueError, OSError):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (MAX_FILE_BYTES, MAX_FILE_BYTES))
+        if sys.platform == "linux":
+            resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
+
+
+def limit_cpu(seconds: int) -> None:
+    """Allow so much CPU time from now on; the system kills what takes more."""
+    with contextlib.suppress(ImportError, ValueError, OSError):
+        import resource
+
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        allowed = int(used.ru_utime + used.ru_stime) + seconds + 1
+        _, most = resource.getrlimit(resource.RLIMIT_CPU)
+        resource.setrlimit(resource.RLIMIT_CPU, (allowed, most))
+
+
+def die_with_parent(parent_pid: int) -> None:
+    """A killed worker leaves no probe behind, not even one in the middle of a request."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent_pid:
+            sys.exit("the worker has gone already")
+
+
+def _match_row(found: Any) -> Any:
+    if isinstance(found, UnsupportedPattern):
+        return {"why": found.why}
+    return [place for match in found for place in (match.start, match.end)]
+
+
+def _parsed_row(parsed: Parsed) -> Any:
+    if isinstance(parsed, NotInspected):
+        return {"why": parsed.why}
+    return [[one.message, one.line, one.column, one.certain, one.note] for one in parsed]
+
+
+def _send(answers: BinaryIO, content: bytes) -> None:
+    answers.write(content)
+    answers.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,201 @@
+"""The climb: tier after tier until one fails, and what follows from all of them."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from processes.definition.model import Enforcement
+from verification.engine import checks, confidence, legacy, policy, scoping
+from verification.engine.case import Case, Judge, Ports
+from verification.engine.claims import ClaimCounts, count_claims
+from verification.engine.finding import (
+    Finding,
+    TraceEntry,
+    TraceReason,
+    with_fingerprints,
+)
+from verification.engine.outcome import (
+    ConfidenceLevel,
+    FindingVerdict,
+    Outcome,
+    RetryStrategy,
+    SeverityClass,
+    Source,
+    Status,
+    Verdict,
+)
+from verification.engine.tiers import TierReport
+
+__all__ = ["Case", "Conclusion", "Judge", "Ports", "TierReport", "climb", "conclude"]
+
+JUDGE_RULE = "judge"
+_ANSWERED = (Status.PASSED, Status.FAILED)
+
+
+@dataclass(frozen=True, slots=True)
+class Conclusion:
+    """What an evaluation comes to. `findings` are ordered, most severe first.
+
+    `reason_code` is '' where nothing was found; `confidence` is None where nothing is decided.
+    `review_reasons` are the codes that ask for a person.
+    """
+
+    outcome: Outcome
+    verdict: Verdict
+    reason_code: str
+    severity_class: SeverityClass | None
+    findings: tuple[Finding, ...]
+    trace: tuple[TraceEntry, ...]
+    tier_achieved: int
+    confidence: float | None
+    confidence_level: ConfidenceLevel
+    retry_strategy: RetryStrategy
+    claims: ClaimCounts
+    review_reasons: tuple[str, ...] = ()
+
+
+def climb(case: Case, ports: Ports, done: Sequence[TierReport] = ()) -> Iterator[TierReport]:
+    """Yield each tier as it ends, up to the one asked for.
+
+    Tiers in `done` are neither redone nor yielded. A hard failure stops the climb, and so does
+    an answer that was lost: what comes after could not turn it into an accept.
+    """
+    reports = {report.tier: report for report in done}
+    for tier in range(1, case.tier + 1):
+        if tier not in reports:
+            reports[tier] = _run_tier(case, ports, tier, tuple(reports.values()))
+            yield reports[tier]
+        if reports[tier].stops_the_climb:
+            return
+
+
+def conclude(case: Case, tiers: Sequence[TierReport]) -> Conclusion:
+    """Decide over all that was found. The order of tiers and findings plays no part."""
+    told = [
+        finding
+        for report in tiers
+        for finding in report.findings
+        if finding.verdict is not FindingVerdict.SATISFIED
+    ]
+    findings = policy.ordered(told, _rule_order(case))
+    decision = policy.decide(findings, case.verifier.flags)
+    achieved = max((report.tier for report in tiers if report.status in _ANSWERED), default=0)
+    return Conclusion(
+        outcome=decision.outcome,
+        verdict=decision.verdict,
+        reason_code=decision.reason_code,
+        severity_class=decision.severity_class,
+        findings=findings,
+        trace=_whole_trace(case, tiers),
+        tier_achieved=achieved,
+        confidence=_confidence(decision.verdict, tiers),
+        confidence_level=confidence.level(
+            decision.verdict, findings, tier_requested=case.tier, tier_achieved=achieved
+        ),
+        retry_strategy=decision.retry_strategy,
+        claims=count_claims(case.submission.claims, {one.id for one in case.submission.evidence}),
+        review_reasons=decision.review_reasons,
+    )
+
+
+def _run_tier(case: Case, ports: Ports, tier: int, done: tuple[TierReport, ...]) -> TierReport:
+    if tier == 1:
+        return _deterministic(case, ports)
+    flags = case.verifier.flags
+    enabled = flags.tier2_enabled if tier == 2 else flags.tier3_enabled
+    if not enabled:
+        return _unavailable(tier, f"Tier {tier} was asked for and is switched off.")
+    if ports.judge is None or not case.judge_available:
+        return _unavailable(tier, f"Tier {tier} was asked for and no judge is configured.")
+    return ports.judge.assess(case, tier, done)
+
+
+def _deterministic(case: Case, ports: Ports) -> TierReport:
+    started = ports.clock()
+    findings: list[Finding] = []
+    trace: list[TraceEntry] = []
+    for observation in checks.look(case, ports):
+        if isinstance(observation, TraceEntry):
+            trace.append(observation)
+        else:
+            findings.append(legacy.hardened(observation) if case.is_legacy else observation)
+    return TierReport(
+        tier=1,
+        status=_status(findings),
+        findings=with_fingerprints(findings),
+        trace=tuple(trace),
+        detail=_detail(findings),
+        duration_ms=round((ports.clock() - started) * 1000),
+        confidence=1.0,
+    )
+
+
+def _unavailable(tier: int, message: str) -> TierReport:
+    finding = Finding(
+        rule=JUDGE_RULE,
+        reason_code="verifier_unavailable",
+        message=message,
+        enforcement=Enforcement.HARD,
+        verdict=FindingVerdict.UNKNOWN,
+        source=Source.LLM,
+        tier=tier,
+    )
+    return TierReport(
+        tier=tier,
+        status=Status.SKIPPED,
+        findings=with_fingerprints([finding]),
+        detail=message,
+    )
+
+
+def _status(findings: Sequence[Finding]) -> Status:
+    verdicts = {finding.verdict for finding in findings if finding.enforcement is Enforcement.HARD}
+    if FindingVerdict.VIOLATED in verdicts:
+        return Status.FAILED
+    return Status.ERROR if FindingVerdict.UNKNOWN in verdicts else Status.PASSED
+
+
+def _detail(findings: Sequence[Finding]) -> str:
+    counts = {
+        level: sum(finding.enforcement is level for finding in findings) for level in Enforcement
+    }
+    return ", ".join(f"{count} {level}" for level, count in counts.items() if count)
+
+
+def _rule_order(case: Case) -> Mapping[str, int]:
+    names = [*checks.IDS, *(rule.name for rule in case.definition.rules)]
+    return {name: position for position, name in reversed(list(enumerate(names)))}
+
+
+def _confidence(verdict: Verdict, tiers: Sequence[TierReport]) -> float | None:
+    """The last answer's; a tier that has none to offer leaves the one before."""
+    if verdict is Verdict.UNDECIDED:
+        return None
+    known = [
+        (report.tier, report.confidence)
+        for report in tiers
+        if report.status in _ANSWERED and report.confidence is not None
+    ]
+    return max(known)[1] if known else None
+
+
+def _whole_trace(case: Case, tiers: Sequence[TierReport]) -> tuple[TraceEntry, ...]:
+    """Every rule of the process once, in its order; the highest tier's word stands."""
+    told: defaultdict[tuple[str, str], deque[TraceEntry]] = defaultdict(deque)
+    for report in sorted(tiers, key=lambda one: one.tier):
+        of_tier: defaultdict[tuple[str, str], deque[TraceEntry]] = defaultdict(deque)
+        for entry in report.trace:
+            of_tier[entry.rule, entry.rule_sha256].append(entry)
+        told.update(of_tier)
+    whole = []
+    for rule in case.definition.rules:
+        entries = told[rule.name, scoping.rule_sha256(rule)]
+        if entries:
+            whole.append(replace(entries.popleft(), phase=case.phase.id))
+            continue
+        scope = scoping.case_scope(rule, case)
+        why = TraceReason.TIER_NOT_REACHED if scope.applies else scope.reason
+        whole.append(scoping.skipped(rule, case, why))
+    return tuple(whole)

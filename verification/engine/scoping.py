@@ -1,0 +1,75 @@
+"""Which rules speak in a phase, and how hard."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from processes.definition.model import ANY_PHASE, Enforcement, Rule, RuleType, Severity
+from verification.engine.case import Case
+from verification.engine.finding import TraceEntry, TraceReason, TraceVerdict
+from verification.engine.verifier import Flags, PhaseScope
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    applies: bool
+    reason: TraceReason
+
+
+def scope_of(rule: Rule, phase_id: str, phase_scope: PhaseScope) -> Scope:
+    """Say whether a rule speaks in a phase. Names of tasks play no part."""
+    if ANY_PHASE in rule.applies_to_phases:
+        return Scope(True, TraceReason.EVERY_PHASE)
+    if phase_id in rule.applies_to_phases:
+        return Scope(True, TraceReason.PHASE)
+    if not rule.is_scoped:
+        return Scope(True, TraceReason.UNSCOPED)
+    if phase_scope is PhaseScope.GLOBAL:
+        return Scope(True, TraceReason.GLOBAL_SCOPE)
+    return Scope(False, TraceReason.OTHER_PHASE)
+
+
+@lru_cache(maxsize=8192)
+def rule_sha256(rule: Rule) -> str:
+    """A rule's content hash, made once: it is asked for in every evaluation."""
+    return rule.content_sha256
+
+
+def case_scope(rule: Rule, case: Case) -> Scope:
+    return scope_of(rule, case.phase.id, case.verifier.flags.phase_scope_default)
+
+
+def rule_enforcement(rule: Rule, flags: Flags) -> Enforcement:
+    """How a violation of this rule counts. Source: docs/engine.md, "Findings"."""
+    if rule.enforcement is Enforcement.OBSERVE:
+        return Enforcement.OBSERVE
+    if not flags.policy_engine_enabled and rule.type is RuleType.REGEX:
+        return Enforcement.HARD
+    chosen = rule.enforcement or _default(rule, flags)
+    if flags.policy_engine_enabled and not rule.is_scoped:
+        return Enforcement.ADVISORY
+    return chosen
+
+
+def _default(rule: Rule, flags: Flags) -> Enforcement:
+    if rule.type is RuleType.REGEX:
+        return Enforcement.ADVISORY if flags.regex_default_advisory else Enforcement.HARD
+    return Enforcement.HARD if rule.severity is Severity.ERROR else Enforcement.ADVISORY
+
+
+def entry(
+    rule: Rule, case: Case, *, applied: bool, verdict: TraceVerdict, reason: TraceReason
+) -> TraceEntry:
+    return TraceEntry(
+        rule=rule.name,
+        phase=case.phase.id,
+        applied=applied,
+        verdict=verdict,
+        reason=reason,
+        rule_sha256=rule_sha256(rule),
+    )
+
+
+def skipped(rule: Rule, case: Case, reason: TraceReason) -> TraceEntry:
+    return entry(rule, case, applied=False, verdict=TraceVerdict.NOT_REACHED, reason=reason)

@@ -1,0 +1,94 @@
+"""A verifier version's content: everything that can change a verdict."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, replace
+from enum import StrEnum
+from typing import Any, Self
+
+ENGINE_BUILD = "1"
+"""Raised whenever a check, a parser or the policy may answer differently than before."""
+
+
+class Engine(StrEnum):
+    POLICY = "policy"
+    LEGACY = "legacy"
+
+
+class PhaseScope(StrEnum):
+    CURRENT_PHASE = "current_phase"
+    GLOBAL = "global"
+
+
+@dataclass(frozen=True, slots=True)
+class Flags:
+    """Source: docs/engine.md, "Flags"."""
+
+    policy_engine_enabled: bool = True
+    regex_default_advisory: bool = True
+    strict_output_protocol: bool = True
+    shadow_compare_enabled: bool = False
+    phase_scope_default: PhaseScope = PhaseScope.CURRENT_PHASE
+    allow_partial_verified: bool = True
+    unconfirmed_supporting_threshold: float = 0.30
+    auto_confirm_prune_critical_path: bool = True
+    tier2_enabled: bool = True
+    tier3_enabled: bool = True
+    tier3_vote_count: int = 3
+
+
+LEGACY_FLAGS = replace(
+    Flags(),
+    policy_engine_enabled=False,
+    regex_default_advisory=False,
+    strict_output_protocol=False,
+    phase_scope_default=PhaseScope.GLOBAL,
+    allow_partial_verified=False,
+    auto_confirm_prune_critical_path=False,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeModels:
+    """Names of judge models; empty: none is configured."""
+
+    primary: str = ""
+    alternate: str = ""
+    panel: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class VerifierSpec:
+    flags: Flags = Flags()
+    models: JudgeModels = JudgeModels()
+    prompt_version: int = 1
+    engine_build: str = ENGINE_BUILD
+
+    @property
+    def engine(self) -> Engine:
+        return Engine.POLICY if self.flags.policy_engine_enabled else Engine.LEGACY
+
+    @classmethod
+    def from_json(cls, spec: dict[str, Any]) -> Self:
+        flags = dict(spec["flags"])
+        flags["phase_scope_default"] = PhaseScope(flags["phase_scope_default"])
+        models = dict(spec["models"])
+        models["panel"] = tuple(models["panel"])
+        return cls(
+            flags=Flags(**flags),
+            models=JudgeModels(**models),
+            prompt_version=spec["prompt_version"],
+            engine_build=spec["engine_build"],
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        spec = asdict(self)
+        spec["models"]["panel"] = list(self.models.panel)
+        return spec
+
+    @property
+    def sha256(self) -> str:
+        text = json.dumps(self.to_json(), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
