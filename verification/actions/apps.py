@@ -1,0 +1,13 @@
+from django.apps import AppConfig
+
+
+class ActionsConfig(AppConfig):
+    name = "verification.actions"
+    label = "actions"
+
+    def ready(self) -> None:
+        from verification.actions import services
+        from verification.runs import outbox
+
+        outbox.subscribe(services.on_event)
+        outbox.on_sweep(services.sweep)

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import uuid
+from typing import ClassVar
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+
+from loomverify.accounts.models import Project
+
+
+class Webhook(models.Model):
+    """Where a project's events are sent, signed with `secret`."""
+
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="webhooks")
+    url = models.URLField(max_length=500)
+    topics = ArrayField(models.CharField(max_length=60))
+    secret = models.CharField(max_length=100)
+    is_enabled = models.BooleanField(default=True)
+    created_by = models.CharField(max_length=200, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering: ClassVar = ["-created_at", "-id"]
+
+    def __str__(self) -> str:
+        return self.url
+
+
+class DeliveryState(models.TextChoices):
+    PENDING = "pending", "Pending"
+    DELIVERED = "delivered", "Delivered"
+    DEAD = "dead", "Given up"
+
+
+class Delivery(models.Model):
+    """One event on its way to one webhook. `event_id` is what a receiver tells repeats by."""
+
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    webhook = models.ForeignKey(Webhook, on_delete=models.CASCADE, related_name="deliveries")
+    event_id = models.UUIDField()
+    topic = models.CharField(max_length=60)
+    payload = models.JSONField()
+    state = models.CharField(max_length=10, choices=DeliveryState, default=DeliveryState.PENDING)
+    attempts = models.PositiveIntegerField(default=0)
+    next_at = models.DateTimeField()
+    lease_until = models.DateTimeField(null=True, blank=True)
+    last_status = models.PositiveIntegerField(null=True, blank=True)
+    last_error = models.CharField(max_length=300, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    delivered_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["webhook", "event_id"], name="delivery_unique"),
+        ]
+        indexes: ClassVar = [
+            models.Index(
+                fields=["next_at"], condition=models.Q(state="pending"), name="delivery_due"
+            ),
+            models.Index(fields=["webhook", "-created_at", "-id"], name="delivery_newest"),
+        ]
+        verbose_name_plural = "deliveries"
+
+    def __str__(self) -> str:
+        return f"{self.topic} to {self.webhook}"

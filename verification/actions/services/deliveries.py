@@ -1,0 +1,220 @@
+"""Events on their way to webhooks: written by the relay, sent by workers, retried, given up.
+
+A wake-up names the attempt it is for: one that comes late or twice finds nothing to do.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import random
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F, Q
+from django.utils import timezone
+from kombu.exceptions import OperationalError
+
+from loomverify.accounts.access import Actor
+from loomverify.accounts.audit import record
+from loomverify.accounts.models import Project
+from loomverify.celery import BULK, app
+from loomverify.errors import NotFound
+from verification.actions.models import Delivery, DeliveryState, Webhook
+from verification.actions.sending import Answer, post
+from verification.actions.signing import sign
+from verification.actions.targets import TargetRefused, find_target
+from verification.runs.models import OutboxEvent
+
+logger = logging.getLogger(__name__)
+
+MAX_ATTEMPTS = 8
+LEASE_SECONDS = 60
+SWEEP_BATCH = 200
+WAKE_AGAIN_SECONDS = 10
+FIRST_RETRY_SECONDS = 5.0
+LONGEST_RETRY_SECONDS = 3600.0
+DELIVER_TASK = "verification.actions.deliver"
+MESSAGE_LIFE_SECONDS = 600
+
+
+def on_event(event: OutboxEvent) -> None:
+    """Address an event to the webhooks that want it. The relay calls this in its transaction."""
+    wanting = Webhook.objects.filter(
+        project_id=event.project_id, is_enabled=True, topics__contains=[event.topic]
+    )
+    for webhook in wanting:
+        add_delivery(webhook, event_id=event.uuid, topic=event.topic, payload=event.payload)
+
+
+def add_delivery(
+    webhook: Webhook, *, event_id: UUID, topic: str, payload: dict[str, Any]
+) -> Delivery:
+    """Put one event on its way to one webhook; the same event is put there once."""
+    now = timezone.now()
+    delivery, _made = Delivery.objects.get_or_create(
+        webhook=webhook,
+        event_id=event_id,
+        defaults={"topic": topic, "payload": payload, "next_at": now},
+    )
+    return delivery
+
+
+def sweep() -> int:
+    """Wake a worker for each delivery that is due; return how many. The relay calls this."""
+    now = timezone.now()
+    with transaction.atomic():
+        due = list(
+            Delivery.objects.select_for_update(skip_locked=True, of=("self",))
+            .filter(state=DeliveryState.PENDING, next_at__lte=now, webhook__is_enabled=True)
+            .order_by("next_at")
+            .values_list("pk", "attempts")[:SWEEP_BATCH]
+        )
+        rows = Delivery.objects.filter(pk__in=[pk for pk, _ in due])
+        # A last attempt whose worker was lost never reported its end.
+        rows.filter(attempts__gte=MAX_ATTEMPTS).update(
+            state=DeliveryState.DEAD, lease_until=None, last_error="The last attempt was lost."
+        )
+        rows.update(next_at=now + timedelta(seconds=WAKE_AGAIN_SECONDS))
+    try:
+        for pk, attempts in due:
+            if attempts < MAX_ATTEMPTS:
+                app.send_task(
+                    DELIVER_TASK,
+                    args=(pk, attempts + 1),
+                    queue=BULK,
+                    expires=MESSAGE_LIFE_SECONDS,
+                    retry=False,
+                )
+    except (OperationalError, OSError):
+        logger.warning("deliveries_not_woken count=%d", len(due))
+        return 0
+    return len(due)
+
+
+def deliver(*, delivery_id: int, attempt: int) -> DeliveryState | None:
+    """Make one attempt at a delivery. None: another has it, or it is not for now."""
+    delivery = _claim(delivery_id, attempt)
+    if delivery is None:
+        return None
+    answer = _send(delivery)
+    return _settle(delivery, answer)
+
+
+def retry_delay_seconds(attempt: int, *, spread: float) -> float:
+    """Wait after failed attempt number `attempt`: four times the one before, at most an hour.
+
+    `spread`, 0 to 1, moves it by up to a quarter either way.
+    """
+    delay = min(LONGEST_RETRY_SECONDS, FIRST_RETRY_SECONDS * 4.0 ** (attempt - 1))
+    return delay * (0.75 + spread / 2)
+
+
+def redeliver(*, project: Project, actor: Actor, delivery_id: UUID) -> bool:
+    """Send an event that was delivered, or given up, once more. False: it is under way.
+
+    Raises:
+        NotFound: this project has no such delivery.
+    """
+    with transaction.atomic():
+        delivery = (
+            Delivery.objects.select_related("webhook")
+            .filter(uuid=delivery_id, webhook__project=project)
+            .first()
+        )
+        if delivery is None:
+            raise NotFound("delivery.unknown")
+        over = Delivery.objects.filter(
+            pk=delivery.pk, state__in=(DeliveryState.DELIVERED, DeliveryState.DEAD)
+        )
+        won = (
+            over.update(
+                state=DeliveryState.PENDING,
+                attempts=0,
+                next_at=timezone.now(),
+                lease_until=None,
+                delivered_at=None,
+            )
+            == 1
+        )
+        if won:
+            record(actor, "delivery.repeated", delivery, project=project)
+    return won
+
+
+def _claim(delivery_id: int, attempt: int) -> Delivery | None:
+    now = timezone.now()
+    lease_until = now + timedelta(seconds=LEASE_SECONDS)
+    free = Delivery.objects.filter(
+        Q(lease_until__isnull=True) | Q(lease_until__lte=now),
+        pk=delivery_id,
+        state=DeliveryState.PENDING,
+        attempts=attempt - 1,
+    )
+    if free.update(attempts=F("attempts") + 1, lease_until=lease_until, next_at=lease_until) == 0:
+        return None
+    return Delivery.objects.select_related("webhook__project").filter(pk=delivery_id).first()
+
+
+def _send(delivery: Delivery) -> Answer:
+    webhook = delivery.webhook
+    try:
+        target = find_target(webhook.url, loopback_allowed=not settings.ENV.production)
+    except TargetRefused as error:
+        return Answer(None, str(error))
+    body = body_of(delivery)
+    timestamp = int(timezone.now().timestamp())
+    headers = {
+        "Content-Type": "application/json",
+        "User-Agent": "LoomVerify-Webhook/1",
+        "LoomVerify-Event": delivery.topic,
+        "LoomVerify-Delivery": str(delivery.event_id),
+        "LoomVerify-Timestamp": str(timestamp),
+        "LoomVerify-Signature": sign(webhook.secret, timestamp=timestamp, body=body),
+    }
+    return post(target, headers=headers, body=body)
+
+
+def body_of(delivery: Delivery) -> bytes:
+    """Return what is sent: the same bytes at each attempt."""
+    document = {
+        "id": str(delivery.event_id),
+        "topic": delivery.topic,
+        "created_at": delivery.created_at.isoformat(),
+        "project": delivery.webhook.project.slug,
+        "payload": delivery.payload,
+    }
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _settle(delivery: Delivery, answer: Answer) -> DeliveryState | None:
+    """Store how an attempt ended, unless its lease was lost meanwhile."""
+    now = timezone.now()
+    state = DeliveryState.PENDING
+    if answer.is_delivered:
+        state = DeliveryState.DELIVERED
+    elif delivery.attempts >= MAX_ATTEMPTS:
+        state = DeliveryState.DEAD
+    delay = retry_delay_seconds(delivery.attempts, spread=random.random())  # noqa: S311 - spreads load, hides nothing
+    held = Delivery.objects.filter(
+        pk=delivery.pk, state=DeliveryState.PENDING, lease_until=delivery.lease_until
+    )
+    stored = held.update(
+        state=state,
+        last_status=answer.status,
+        last_error=answer.error[:300],
+        lease_until=None,
+        next_at=now + timedelta(seconds=delay),
+        delivered_at=now if answer.is_delivered else None,
+    )
+    logger.info(
+        "delivery_attempted delivery=%s attempt=%d state=%s status=%s",
+        delivery.uuid,
+        delivery.attempts,
+        state,
+        answer.status,
+    )
+    return state if stored else None

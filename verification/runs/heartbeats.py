@@ -1,0 +1,22 @@
+"""Which processes are at work: written by themselves, read by `/readyz`."""
+
+from __future__ import annotations
+
+import os
+import socket
+from datetime import datetime
+
+from django.db.models import Max
+from django.utils import timezone
+
+from verification.runs.models import Heartbeat
+
+
+def beat(role: str) -> None:
+    name = f"{role}@{socket.gethostname()}:{os.getpid()}"
+    Heartbeat.objects.update_or_create(name=name, defaults={"role": role, "at": timezone.now()})
+
+
+def last_seen(role: str) -> datetime | None:
+    seen: datetime | None = Heartbeat.objects.filter(role=role).aggregate(at=Max("at"))["at"]
+    return seen

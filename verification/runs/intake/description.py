@@ -1,0 +1,83 @@
+"""How the OpenAPI document describes a submission."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from verification.runs.intake.schemas import RunIn
+
+REFERENCE = "#/components/schemas/{model}"
+RUN = {"$ref": REFERENCE.format(model="RunIn")}
+
+SMALLEST: dict[str, Any] = {
+    "process": "general",
+    "task": {"id": "q3-summary", "description": "Sum up the third quarter."},
+    "output": "Revenue rose by 4 % to 1.3 million.",
+}
+WHOLE: dict[str, Any] = {
+    **SMALLEST,
+    "task": {
+        **SMALLEST["task"],
+        "acceptance_criteria": "The report names the revenue of every month.",
+        "expected_outputs": ["report.md"],
+        "max_attempts": 3,
+    },
+    "tier": 1,
+    "tool_calls": [
+        {"tool": "read_file", "success": True, "args": {"path": "q3.csv"}, "result": "1300000"}
+    ],
+    "files": {"report.md": "# Third quarter\n", "q3.bin": {"base64": "AAEC"}},
+    "claims": [
+        {
+            "text": "Revenue was 1.3 million.",
+            "label": "confirmed",
+            "section": "supporting",
+            "evidence": ["e1"],
+        }
+    ],
+    "evidence": [{"id": "e1", "tool": "read_file", "text": "1300000"}],
+    "executor": {"model": "an-agent", "context_id": "session-7"},
+    "return_code": 0,
+}
+
+
+def _definitions() -> dict[str, Any]:
+    run = RunIn.model_json_schema(ref_template=REFERENCE)
+    return {**run.pop("$defs"), "RunIn": run}
+
+
+PARTS: dict[str, Any] = {
+    "type": "object",
+    "required": ["run"],
+    "additionalProperties": False,
+    "properties": {
+        "run": RUN,
+        "workspace": {
+            "type": "string",
+            "format": "binary",
+            "description": "A .tar.gz or .zip of the workspace.",
+        },
+    },
+}
+REQUEST_BODY: dict[str, Any] = {
+    "required": True,
+    "content": {
+        "application/json": {
+            "schema": RUN | {"$defs": _definitions()},
+            "examples": {
+                "smallest": {"summary": "The least that can be submitted", "value": SMALLEST},
+                "whole": {"summary": "What else can be said", "value": WHOLE},
+            },
+        },
+        "multipart/form-data": {
+            "schema": PARTS,
+            "encoding": {
+                "run": {"contentType": "application/json"},
+                "workspace": {"contentType": "application/gzip, application/zip"},
+            },
+            "examples": {
+                "smallest": {"summary": "Without a workspace", "value": {"run": SMALLEST}}
+            },
+        },
+    },
+}

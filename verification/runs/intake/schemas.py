@@ -1,0 +1,88 @@
+"""The body of `POST /runs`, as the HTTP contract has it. Types are strict: nothing is coerced."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict, Field
+
+MAX_FILES = 10_000
+MAX_TEXT = 5_000_000
+MAX_LIST = 5_000
+
+Text = Annotated[str, Field(max_length=MAX_TEXT)]
+Short = Annotated[str, Field(max_length=200)]
+Name = Annotated[str, Field(min_length=1, max_length=200)]
+TaskId = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$")]
+Path = Annotated[str, Field(min_length=1, max_length=500)]
+
+
+class Strict(BaseModel):
+    model_config: ClassVar[ConfigDict] = ConfigDict(strict=True, extra="forbid")
+
+
+class TaskIn(Strict):
+    """The subtask. `id` is the caller's and groups attempts."""
+
+    id: TaskId
+    description: Text
+    plan: Text | None = None
+    acceptance_criteria: Text | None = None
+    expected_outputs: Annotated[list[Path], Field(max_length=MAX_FILES)] | None = None
+    is_critical_path: bool | None = None
+    max_attempts: Annotated[int, Field(ge=1, le=100)] | None = None
+
+
+class ToolCallIn(Strict):
+    """Anything may stand in `args`, `result` and `files_changed`."""
+
+    tool: Name
+    success: bool
+    error: Text | None = None
+    args: Any = None
+    result: Any = None
+    files_changed: Any = None
+
+
+class ClaimIn(Strict):
+    text: Text
+    label: Short
+    section: Short
+    evidence: Annotated[list[Name], Field(max_length=MAX_LIST)] | None = None
+
+
+class EvidenceIn(Strict):
+    id: Name
+    tool: Short | None = None
+    source_url: Annotated[str, Field(max_length=2000)] | None = None
+    text: Text | None = None
+
+
+class Base64File(Strict):
+    base64: str
+
+
+class ExecutorIn(Strict):
+    model: Annotated[str, Field(max_length=120)] | None = None
+    context_id: Short | None = None
+
+
+class RunIn(Strict):
+    """One submission of a task's work."""
+
+    process: Name
+    task: TaskIn
+    process_version: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = None
+    phase: Name | None = None
+    tier: Annotated[int, Field(ge=1, le=3)] | None = None
+    output: Text | None = None
+    tool_calls: Annotated[list[ToolCallIn], Field(max_length=MAX_LIST)] | None = None
+    files: Annotated[dict[str, Text | Base64File], Field(max_length=MAX_FILES)] | None = None
+    claims: Annotated[list[ClaimIn], Field(max_length=MAX_LIST)] | None = None
+    evidence: Annotated[list[EvidenceIn], Field(max_length=MAX_LIST)] | None = None
+    alternatives: Annotated[list[Text], Field(max_length=50)] | None = None
+    diff: Text | None = None
+    change: dict[str, Any] | None = None
+    executor: ExecutorIn | None = None
+    return_code: Annotated[int, Field(ge=-(2**31), le=2**31 - 1)] | None = None
+    remediation: Name | None = None

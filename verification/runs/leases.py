@@ -1,0 +1,133 @@
+"""Who works on a run: claimed by compare-and-set, held by a lease, guarded by a fencing number."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db import DatabaseError, connection, transaction
+from django.utils import timezone
+
+from verification.runs import events, statements
+from verification.runs.models import Run, RunState
+
+logger = logging.getLogger(__name__)
+
+MAX_CLAIMS = 12
+"""More claims than this mean that the run kills its workers."""
+
+
+class LeaseLost(Exception):
+    """Another worker holds the run now; nothing more may be written for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """`claims` counts how often the evaluation under way was taken up, this time included."""
+
+    run_id: int
+    fence: int
+    claims: int
+
+    @property
+    def is_first(self) -> bool:
+        return self.fence == 1
+
+    @property
+    def is_last(self) -> bool:
+        return self.claims >= MAX_CLAIMS
+
+
+def claim(run_id: int) -> Lease | None:
+    """Take a due run. None: it is not due, not open, or another was faster."""
+    now = timezone.now()
+    row = statements.one(statements.CLAIM, run=run_id, now=now, until=until(now))
+    return Lease(run_id, *row) if row else None
+
+
+def hold(lease: Lease) -> None:
+    """Lengthen the lease and lock the run's row until the transaction ends.
+
+    Raises:
+        LeaseLost: the fencing number is no longer ours.
+    """
+    lease_until = until(timezone.now())
+    held = Run.objects.filter(pk=lease.run_id, fence=lease.fence, state=RunState.RUNNING).update(
+        lease_until=lease_until, next_at=lease_until
+    )
+    if not held:
+        raise LeaseLost(f"run {lease.run_id} fence {lease.fence}")
+
+
+def give_back(lease: Lease, *, error: Exception) -> None:
+    """After a fault of ours: let the run be taken again a little later, within bounds."""
+    if lease.is_last:
+        give_up(lease, f"{type(error).__name__} in the verifier, {lease.claims} times.")
+        return
+    later = timezone.now() + timedelta(seconds=min(60, 2**lease.claims))
+    Run.objects.filter(pk=lease.run_id, fence=lease.fence, state=RunState.RUNNING).update(
+        lease_until=None, next_at=later
+    )
+
+
+def give_up(lease: Lease, error_text: str) -> None:
+    """End a run that cannot be verified: errored, which blames nobody."""
+    now = timezone.now()
+    with transaction.atomic():
+        ended = Run.objects.filter(
+            pk=lease.run_id, fence=lease.fence, state=RunState.RUNNING
+        ).update(
+            state=RunState.ERRORED,
+            error_text=error_text[:500],
+            reason_code="infra_verifier_error",
+            severity_class="infra",
+            next_at=None,
+            lease_until=None,
+            finished_at=now,
+        )
+        if ended:
+            events.append(lease.run_id, [("verification_errored", {"error": error_text})], at=now)
+
+
+@dataclass(slots=True)
+class _Heart:
+    """One thread per worker process that lengthens the leases of what it works on."""
+
+    leases: set[Lease] = field(default_factory=set)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    stopped: threading.Event = field(default_factory=threading.Event)
+    thread: threading.Thread | None = None
+
+    def beat_forever(self) -> None:
+        while not self.stopped.wait(settings.RUN_LEASE_SECONDS / 3):
+            with self.lock:
+                leases = list(self.leases)
+            for lease in leases:
+                try:
+                    hold(lease)
+                except LeaseLost:
+                    self.drop(lease)
+                except DatabaseError:
+                    logger.warning("heartbeat_failed run=%s", lease.run_id)
+            connection.close()
+
+    def keep(self, lease: Lease) -> None:
+        with self.lock:
+            self.leases.add(lease)
+            if self.thread is None or not self.thread.is_alive():
+                self.thread = threading.Thread(target=self.beat_forever, daemon=True)
+                self.thread.start()
+
+    def drop(self, lease: Lease) -> None:
+        with self.lock:
+            self.leases.discard(lease)
+
+
+HEART = _Heart()
+
+
+def until(now: datetime) -> datetime:
+    return now + timedelta(seconds=settings.RUN_LEASE_SECONDS)

@@ -1,0 +1,147 @@
+"""The material of a run, as its page shows it: output, files, tool calls, changes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from verification.runs import artefacts
+from verification.runs.artefacts import Diff, Mark, Text, changed_paths, diff_of, line_of
+from verification.runs.evidence_store import EvidenceLost, read_blob
+from verification.runs.models import Finding, Run, RunFile, Submission
+
+LINES_BEFORE_PLACE = 8
+LINES_OF_PANE = 160
+MAX_DIFFED_FILES = 8
+MAX_JSON_CHARACTERS = 60_000
+
+OUTPUT, TOOLS, DIFF = "output", "tools", "diff"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    number: int
+    tool: str
+    success: bool
+    text: str
+    enforcement: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Pane:
+    """What the artefact pane holds."""
+
+    kind: str
+    title: str
+    text: Text | None = None
+    calls: Sequence[ToolCall] = ()
+    path: str = ""
+    size: int | None = None
+    diffs: Sequence[tuple[str, str, Diff | None]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """What was submitted, with the places of the findings marked in it."""
+
+    body: Mapping[str, Any]
+    files: Mapping[str, RunFile]
+    findings: Sequence[Finding]
+
+    def at(self, finding: Finding) -> Pane:
+        if finding.path in self.files:
+            return self.file(finding.path, (finding.line or 1) - LINES_BEFORE_PLACE)
+        if "tool_call" in finding.place:
+            return self.tools(only=finding.place["tool_call"], enforcement=finding.enforcement)
+        if finding.path:
+            return self.file(finding.path)
+        text = self.body.get("output") or ""
+        return self.output(line_of(text, _mark(finding)) - LINES_BEFORE_PLACE)
+
+    def output(self, first: int = 1) -> Pane:
+        text = self.body.get("output") or ""
+        marks = [_mark(one) for one in self.findings if not one.path and not one.place]
+        shown = artefacts.shown_text(text, marks, first=first, limit=LINES_OF_PANE)
+        return Pane(OUTPUT, "Output", text=shown, size=len(text.encode()))
+
+    def file(self, path: str, first: int = 1) -> Pane:
+        row = self.files.get(path)
+        if row is None:
+            return Pane("file", path, text=Text(refusal="No such file was submitted."))
+        text = shown_file(row, self.findings, first=first, limit=LINES_OF_PANE)
+        return Pane("file", path, text=text, path=path, size=row.size)
+
+    def tools(self, only: Any = None, enforcement: str = "") -> Pane:
+        marked = {
+            one.place["tool_call"]: one.enforcement
+            for one in reversed(self.findings)
+            if "tool_call" in one.place
+        }
+        calls = [
+            _call(number, call, marked.get(number, ""))
+            for number, call in enumerate(self.body.get("tool_calls") or ())
+            if only is None or number == only
+        ]
+        return Pane(TOOLS, "Tool calls" if only is None else f"Tool call {only + 1}", calls=calls)
+
+    def diff(self, previous: Run) -> Pane:
+        before = Submission.objects.filter(run=previous).first()
+        old_output = (before.body.get("output") or "") if before else ""
+        diffs: list[tuple[str, str, Diff | None]] = []
+        if old_output != (self.body.get("output") or ""):
+            diffs.append(("Output", "changed", diff_of(old_output, self.body.get("output") or "")))
+        old = {
+            row.path: row
+            for row in RunFile.objects.filter(run=previous).select_related("blob__project")
+        }
+        changes = changed_paths(_digests(old), _digests(self.files))
+        for number, (path, change) in enumerate(changes):
+            compared = change == "changed" and number < MAX_DIFFED_FILES
+            diffs.append((path, change, _diff(old[path], self.files[path]) if compared else None))
+        return Pane(DIFF, "Changes since the attempt before", diffs=diffs)
+
+
+def shown_file(row: RunFile, findings: Sequence[Finding], *, first: int, limit: int) -> Text:
+    if row.size > artefacts.MAX_SHOWN_BYTES:
+        return artefacts.shown_file(b"\0" * (artefacts.MAX_SHOWN_BYTES + 1))
+    marks = [_mark(one) for one in findings if one.path == row.path]
+    try:
+        content = read_blob(row.blob)
+    except EvidenceLost:
+        return Text(refusal="The content is no longer stored.")
+    return artefacts.shown_file(content, marks, first=first, limit=limit)
+
+
+def _mark(finding: Finding) -> Mark:
+    return Mark(finding.enforcement, finding.line, finding.column, finding.quote)
+
+
+def _call(number: int, call: Mapping[str, Any], enforcement: str) -> ToolCall:
+    rest = {key: value for key, value in call.items() if key not in ("tool", "success")}
+    text = json.dumps(rest, indent=2, ensure_ascii=False) if any(rest.values()) else ""
+    if len(text) > MAX_JSON_CHARACTERS:
+        text = (
+            f"{text[:MAX_JSON_CHARACTERS]}\n… {len(text) - MAX_JSON_CHARACTERS:,} characters more"
+        )
+    return ToolCall(
+        number + 1, str(call.get("tool")), call.get("success") is True, text, enforcement
+    )
+
+
+def _digests(files: Mapping[str, RunFile]) -> dict[str, str]:
+    return {path: row.blob.sha256 for path, row in files.items()}
+
+
+def _diff(before: RunFile, after: RunFile) -> Diff:
+    if max(before.size, after.size) > artefacts.MAX_SHOWN_BYTES // 8:
+        return Diff(refusal="Too large to compare here.")
+    try:
+        old = artefacts.decode(read_blob(before.blob))
+        new = artefacts.decode(read_blob(after.blob))
+    except EvidenceLost:
+        return Diff(refusal="The content is no longer stored.")
+    if old is None or new is None:
+        return Diff(refusal="Not text: nothing to compare line by line.")
+    return diff_of(old, new)

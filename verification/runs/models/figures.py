@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+from typing import ClassVar
+
+from django.db import models
+
+from loomverify.accounts.models import Project
+from processes.models import Process
+from verification.verifiers.models import VerifierVersion
+
+
+class RollupHour(models.Model):
+    """Finished runs of one hour, counted. Recomputed whole whenever the hour is dirty."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
+    process = models.ForeignKey(Process, on_delete=models.CASCADE, related_name="+")
+    verifier_version = models.ForeignKey(
+        VerifierVersion, on_delete=models.CASCADE, related_name="+"
+    )
+    hour = models.DateTimeField()
+    outcome = models.CharField(max_length=20)
+    verdict = models.CharField(max_length=10)
+    severity_class = models.CharField(max_length=20, blank=True)
+    reason_code = models.CharField(max_length=40, blank=True)
+    count = models.PositiveIntegerField()
+    deterministic_count = models.PositiveIntegerField(
+        default=0, help_text="Of these, rejected by tier 1 alone."
+    )
+    cost_usd = models.DecimalField(max_digits=16, decimal_places=6, default=0)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=[
+                    "project",
+                    "hour",
+                    "process",
+                    "verifier_version",
+                    "outcome",
+                    "verdict",
+                    "severity_class",
+                    "reason_code",
+                ],
+                name="rollup_unique",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.hour:%Y-%m-%d %H}h {self.outcome} {self.count}"
+
+
+class RuleDay(models.Model):
+    """How often a rule was violated on one day."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
+    process = models.ForeignKey(Process, on_delete=models.CASCADE, related_name="+")
+    day = models.DateField()
+    rule = models.CharField(max_length=200)
+    enforcement = models.CharField(max_length=10)
+    count = models.PositiveIntegerField()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["project", "day", "process", "rule", "enforcement"],
+                name="rule_day_unique",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.day} {self.rule} {self.count}"
+
+
+class DirtyHour(models.Model):
+    """An hour whose rollup is out of date."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
+    hour = models.DateTimeField()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["project", "hour"], name="dirty_hour_unique"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.hour:%Y-%m-%d %H}h"

@@ -1,0 +1,236 @@
+"""What the overview shows, from the figures."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from urllib.parse import urlencode
+
+from django.db.models import Count, Min
+from django.utils import timezone
+
+from loomverify.accounts.models import Project
+from processes.models import Process
+from verification.runs import wording
+from verification.runs.figures import DAY, HOUR, Figure, Window, figures
+from verification.runs.models import Review, Run
+from verification.runs.models.review import ReviewState
+
+WINDOWS = ("24h", "7d", "30d", "90d")
+TOP_REASONS = 8
+CHART_WIDTH, CHART_HEIGHT = 1000, 200
+MIN_PIECE_HEIGHT = 1.5
+
+# Bottom to top. Together they hold every finished run exactly once.
+SEGMENTS: tuple[tuple[str, wording.Badge, dict[str, str]], ...] = (
+    ("pass", wording.PASS, {"outcome": "pass", "verdict": "accept"}),
+    ("warn", wording.WARNINGS, {"outcome": "pass_with_warnings", "verdict": "accept"}),
+    ("part", wording.PARTIAL, {"outcome": "partial_verified", "verdict": "accept"}),
+    ("fail", wording.FAIL, {"verdict": "reject"}),
+    ("open", wording.UNDECIDED, {"verdict": "undecided"}),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A number with the rows behind it."""
+
+    badge: wording.Badge
+    tone: str
+    count: int
+    share: float
+    query: str
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    tone: str
+    y: str
+    height: str
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One step of the chart."""
+
+    label: str
+    title: str
+    x: str
+    width: str
+    total: int
+    pieces: Sequence[Piece]
+    counts: Sequence[Share]
+    query: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    code: str
+    words: str
+    count: int
+    share: float
+    query: str
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    window: Window
+    total: int
+    shares: Sequence[Share]
+    columns: Sequence[Column]
+    ticks: Sequence[str]
+    top: int
+    reasons: Sequence[Reason]
+    undecided: Share
+    deterministic_rate: float
+    deterministic_count: int
+    cost_usd: Decimal
+    query: str
+
+
+@dataclass(frozen=True, slots=True)
+class PendingReviews:
+    count: int
+    oldest: datetime | None
+
+
+def overview(project: Project, window: Window, process: Process | None) -> Overview:
+    rows = figures(project.pk, window, process_id=process.pk if process else None)
+    base = {"state": "finished", **({"process": process.slug} if process else {})}
+    span = {**base, "since": _iso(window.start)}
+    total = sum(row.count for row in rows)
+    shares = _shares(rows, total, span)
+    columns, top = _columns(rows, window, base)
+    deterministic = sum(row.deterministic_count for row in rows)
+    return Overview(
+        window=window,
+        total=total,
+        shares=shares,
+        columns=columns,
+        ticks=_ticks(columns),
+        top=top,
+        reasons=_reasons(rows, total, span),
+        undecided=shares[-1],
+        deterministic_rate=_ratio(deterministic, total),
+        deterministic_count=deterministic,
+        cost_usd=sum((row.cost_usd for row in rows), Decimal(0)),
+        query=urlencode(span),
+    )
+
+
+def pending_reviews(project: Project) -> PendingReviews:
+    waiting = Review.objects.filter(project=project, state=ReviewState.PENDING)
+    return PendingReviews(**waiting.aggregate(count=Count("pk"), oldest=Min("created_at")))
+
+
+def has_runs(project: Project) -> bool:
+    return Run.objects.filter(project=project).exists()
+
+
+def window_of(name: str) -> Window | None:
+    return Window.of(name, timezone.now())
+
+
+def _segment(row: Figure) -> str:
+    if row.verdict == "undecided":
+        return "open"
+    return wording.badge(row.outcome, row.verdict).tone
+
+
+def _shares(rows: Sequence[Figure], total: int, span: dict[str, str]) -> list[Share]:
+    counts: Counter[str] = Counter()
+    for row in rows:
+        counts[_segment(row)] += row.count
+    return [
+        Share(badge, tone, counts[tone], _ratio(counts[tone], total), urlencode({**span, **query}))
+        for tone, badge, query in SEGMENTS
+    ]
+
+
+def _columns(
+    rows: Sequence[Figure], window: Window, base: dict[str, str]
+) -> tuple[list[Column], int]:
+    by_step: dict[datetime, list[Figure]] = defaultdict(list)
+    for row in rows:
+        by_step[row.start].append(row)
+    starts = window.starts()
+    top = max((sum(row.count for row in found) for found in by_step.values()), default=0)
+    pitch = CHART_WIDTH / len(starts)
+    columns = []
+    for number, start in enumerate(starts):
+        found = by_step.get(start, [])
+        span = {**base, "since": _iso(start), "until": _iso(start + window.step)}
+        total = sum(row.count for row in found)
+        shares = _shares(found, total, span)
+        columns.append(
+            Column(
+                label=_label(start, window),
+                title=_title(_label(start, window), total, shares),
+                x=f"{number * pitch:.2f}",
+                width=f"{pitch * 0.82:.2f}",
+                total=total,
+                pieces=_pieces(shares, top),
+                counts=shares,
+                query=urlencode(span),
+            )
+        )
+    return columns, top
+
+
+def _label(start: datetime, window: Window) -> str:
+    if window.step == HOUR:
+        return f"{start:%H:%M}"
+    return f"{start:%-d %b}" if window.step == DAY else f"{start:%-d %b %H:%M}"
+
+
+def _title(label: str, total: int, shares: Sequence[Share]) -> str:
+    parts = [f"{one.count:,} {one.badge.word}" for one in shares if one.count]
+    return f"{label}: {total:,} run{'s' * (total != 1)}, {', '.join(parts)}"
+
+
+def _ticks(columns: Sequence[Column]) -> list[str]:
+    """A label for every fourth to fifteenth column, from its left edge; the others have none."""
+    pace = max(1, -(-len(columns) // 7))
+    return [
+        column.label.removesuffix(" 00:00") if number % pace == 0 else ""
+        for number, column in enumerate(columns)
+    ]
+
+
+def _pieces(shares: Sequence[Share], top: int) -> list[Piece]:
+    pieces, y = [], float(CHART_HEIGHT)
+    for share in shares:
+        if not share.count:
+            continue
+        height = max(MIN_PIECE_HEIGHT, share.count / top * CHART_HEIGHT)
+        y = max(0.0, y - height)
+        pieces.append(Piece(share.tone, f"{y:.2f}", f"{height:.2f}"))
+    return pieces
+
+
+def _reasons(rows: Sequence[Figure], total: int, span: dict[str, str]) -> list[Reason]:
+    counts: Counter[str] = Counter()
+    for row in rows:
+        if row.reason_code:
+            counts[row.reason_code] += row.count
+    return [
+        Reason(
+            code,
+            wording.reason(code),
+            count,
+            _ratio(count, total),
+            urlencode({**span, "reason_code": code}),
+        )
+        for code, count in counts.most_common(TOP_REASONS)
+    ]
+
+
+def _ratio(part: int, whole: int) -> float:
+    return part / whole if whole else 0.0
+
+
+def _iso(at: datetime) -> str:
+    return at.strftime("%Y-%m-%dT%H:%MZ")

@@ -1,0 +1,109 @@
+"""The relay: wakes what is due, hands on events, keeps the figures. One process, one loop."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import threading
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from types import FrameType
+
+from django.db import DatabaseError, connection
+from django.utils import timezone
+
+from verification.runs import figures, heartbeats, outbox
+from verification.runs.wake import waiting, wake
+
+logger = logging.getLogger(__name__)
+
+SWEEP_SECONDS = 1.0
+SWEEP_BATCH = 500
+DISPATCHES_A_TURN = 5
+WAKE_AGAIN_SECONDS = 5
+"""A queued run that was woken may be waiting behind others: it is not woken every second."""
+
+
+def relay_forever() -> None:
+    """Turn until SIGTERM or SIGINT."""
+    stopped = threading.Event()
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        stopped.set()
+
+    signal.signal(signal.SIGTERM, stop)
+    signal.signal(signal.SIGINT, stop)
+    while not stopped.is_set():
+        began = time.monotonic()
+        turn()
+        stopped.wait(max(0.05, SWEEP_SECONDS - (time.monotonic() - began)))
+
+
+def turn() -> None:
+    """Do everything once. One part's failure does not keep the others from their turn."""
+    for part in PARTS:
+        try:
+            part()
+        except DatabaseError as error:
+            logger.warning("relay_lost_database part=%s error=%s", part.__name__, error)
+            connection.close()
+        except Exception:
+            logger.exception("relay_failed part=%s", part.__name__)
+
+
+def sweep_runs() -> int:
+    """Wake runs that are due: never woken, woken in vain, or their worker was lost.
+
+    Messages that wait already are counted in, so that a stopped worker finds a bounded number.
+    """
+    room = SWEEP_BATCH - waiting()
+    if room <= 0:
+        return 0
+    now = timezone.now()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            update runs_run set next_at = case state when 'queued' then %s else next_at end
+            where id in (
+                select id from runs_run
+                where state in ('queued', 'running') and next_at <= %s
+                order by next_at limit %s for update skip locked
+            )
+            returning id
+            """,
+            [now + timedelta(seconds=WAKE_AGAIN_SECONDS), now, room],
+        )
+        due = [row[0] for row in cursor.fetchall()]
+    for run_id in due:
+        if not wake(run_id):
+            break
+    return len(due)
+
+
+def dispatch_outbox() -> None:
+    """Hand on so much a turn: due runs do not wait behind a long backlog."""
+    for _ in range(DISPATCHES_A_TURN):
+        if outbox.dispatch() < outbox.DISPATCH_BATCH:
+            return
+
+
+def sweep_rooms() -> None:
+    outbox.sweep()
+
+
+def refresh_figures() -> None:
+    figures.refresh_dirty_hours(limit=24)
+
+
+def beat() -> None:
+    heartbeats.beat("relay")
+
+
+PARTS: tuple[Callable[[], object], ...] = (
+    sweep_runs,
+    dispatch_outbox,
+    sweep_rooms,
+    refresh_figures,
+    beat,
+)

@@ -1,0 +1,225 @@
+"""From rows to the HTTP contract's answers."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from django.conf import settings
+from django.db.models import Prefetch, QuerySet
+from django.urls import reverse
+
+from verification.engine.claims import count_claims
+from verification.engine.outcome import Verdict
+from verification.runs import schemas
+from verification.runs.models import (
+    Evaluation,
+    Event,
+    Finding,
+    GateResult,
+    Review,
+    Run,
+    TierResult,
+)
+
+SUMMARY_RELATIONS = ("process", "process_version", "verifier_version", "task")
+"""Not one more: PostgreSQL plans seven joins for longer than it runs them."""
+HEAVY_FIELDS = ("search", "process_version__source_text", "process__description")
+
+
+def summaries(rows: QuerySet[Run]) -> QuerySet[Run]:
+    """Load with each run what `summary` shows."""
+    return rows.select_related(*SUMMARY_RELATIONS).prefetch_related("project").defer(*HEAVY_FIELDS)
+
+
+def whole(rows: QuerySet[Run]) -> QuerySet[Run]:
+    """Load with each run what `full` shows."""
+    findings = Finding.objects.order_by("tier", "position")
+    return summaries(rows).prefetch_related(
+        Prefetch("live_evaluation__findings", queryset=findings),
+        Prefetch("live_evaluation__tiers", queryset=TierResult.objects.order_by("tier")),
+        Prefetch("live_evaluation__gates", queryset=GateResult.objects.order_by("id")),
+    )
+
+
+def run_url(run: Run) -> str:
+    path = reverse("run_detail", kwargs={"project": run.project.slug, "run": run.uuid})
+    return f"{settings.BASE_URL}{path}"
+
+
+def usd(amount: Decimal) -> str:
+    return f"{amount:.6f}"
+
+
+def summary(run: Run) -> schemas.RunSummary:
+    return schemas.RunSummary(**_summary(run))
+
+
+def full(run: Run) -> schemas.RunOut:
+    live: Evaluation | None = run.live_evaluation
+    said: dict[str, Any] = (live.feedback if live else None) or {"text": "", "items": []}
+    trace = live.rule_trace if live else []
+    return schemas.RunOut(
+        **_summary(run),
+        evaluation=live.uuid if live else None,
+        purpose=live.purpose if live else None,
+        result=run.result,
+        error=run.error_text or None,
+        feedback=schemas.FeedbackOut.model_validate(said),
+        findings=[_finding(finding) for finding in live.findings.all()] if live else [],
+        rules=schemas.RulesOut(
+            applied=[entry for entry in trace if entry["applied"]],
+            skipped=[entry for entry in trace if not entry["applied"]],
+        ),
+        tiers=[_tier(tier) for tier in live.tiers.all()] if live else [],
+        gates=[_gate(gate) for gate in live.gates.all()] if live else [],
+        votes=_votes(live) if live and run.tier_achieved > 2 else [],
+        claims=schemas.ClaimCountsOut(**((live.claims if live else None) or count_claims(()))),
+        score=live.score if live else None,
+        loop=live.loop if live else None,
+        retry=schemas.RetryOut(
+            strategy=run.retry_strategy or "none", rerun_execution=run.rerun_execution
+        ),
+        remediations=_remediations(run) if live else [],
+        review=_review(run),
+    )
+
+
+def evaluation(row: Evaluation, run: Run) -> schemas.EvaluationOut:
+    return schemas.EvaluationOut(
+        id=row.uuid,
+        purpose=row.purpose,
+        seq=row.seq,
+        is_live=row.pk == run.live_evaluation_id,
+        outcome=row.outcome or None,
+        verdict=row.verdict or None,
+        reason_code=row.reason_code or None,
+        severity_class=row.severity_class or None,
+        confidence=row.confidence,
+        confidence_level=row.confidence_level or None,
+        tier_achieved=row.tier_achieved,
+        process_version=row.process_version.number,
+        verifier_version=row.verifier_version.number,
+        engine_build=row.engine_build,
+        cost_usd=usd(row.cost_usd),
+        duration_ms=row.duration_ms,
+        started_at=row.started_at,
+        finished_at=row.finished_at,
+    )
+
+
+def event(row: Event) -> schemas.EventOut:
+    return schemas.EventOut(seq=row.seq, kind=row.kind, at=row.at, data=row.data)
+
+
+def _summary(run: Run) -> dict[str, Any]:
+    return {
+        "id": run.uuid,
+        "url": run_url(run),
+        "state": run.state,
+        "outcome": run.outcome,
+        "verdict": run.verdict or None,
+        "passed": Verdict(run.verdict).passed if run.verdict else None,
+        "final_outcome": run.final_outcome or None,
+        "confidence": run.confidence,
+        "confidence_level": run.confidence_level or None,
+        "action": run.action or None,
+        "reason_code": run.reason_code or None,
+        "severity_class": run.severity_class or None,
+        "tier_requested": run.tier_requested,
+        "tier_achieved": run.tier_achieved,
+        "process": run.process.slug,
+        "process_version": run.process_version.number,
+        "phase": run.phase_id,
+        "verifier_version": run.verifier_version.number,
+        "task": schemas.TaskOut(
+            id=run.task.external_id,
+            attempts_used=run.task.attempts_used,
+            max_attempts=run.task.max_attempts,
+            exhausted=run.task.exhausted,
+            candidate_hash=run.candidate_sha256,
+            repeats=run.task.repeats,
+            last_outcome=run.task.last_outcome or None,
+        ),
+        "cost_usd": usd(run.cost_usd),
+        "created_at": run.created_at,
+        "finished_at": run.finished_at,
+    }
+
+
+def _finding(row: Finding) -> schemas.FindingOut:
+    return schemas.FindingOut(
+        rule=row.rule,
+        source=row.source,
+        enforcement=row.enforcement,
+        target=row.target or None,
+        severity=row.severity or None,
+        verdict=row.verdict,
+        reason_code=row.reason_code,
+        message=row.message,
+        quote=row.quote or None,
+        quote_verified=row.quote_verified,
+        path=row.path or None,
+        line=row.line,
+        column=row.column,
+        place=row.place,
+        confidence=row.confidence,
+        suggestion=row.suggestion or None,
+        fingerprint=row.fingerprint,
+    )
+
+
+def _tier(row: Any) -> schemas.TierOut:
+    return schemas.TierOut(
+        tier=row.tier,
+        status=row.status,
+        model=row.model or None,
+        calls=row.calls,
+        cached=row.cached,
+        recovery=row.recovery or None,
+        prompt_tokens=row.prompt_tokens,
+        completion_tokens=row.completion_tokens,
+        cost_usd=usd(row.cost_usd),
+        duration_ms=row.duration_ms,
+        detail=row.detail,
+    )
+
+
+def _gate(row: Any) -> schemas.GateOut:
+    return schemas.GateOut(
+        gate=row.gate,
+        component=row.component,
+        status=row.status,
+        command=row.command,
+        exit_code=row.exit_code,
+        duration_ms=row.duration_ms,
+        tests=row.tests,
+        reused_from=str(row.reused_from_id) if row.reused_from_id else None,
+        detail=row.detail,
+    )
+
+
+def _votes(live: Evaluation) -> list[schemas.VoteOut]:
+    return [
+        schemas.VoteOut(
+            index=row.index, model=row.model, passed=row.passed, confidence=row.confidence
+        )
+        for row in live.votes.order_by("index")
+    ]
+
+
+def _remediations(run: Run) -> list[schemas.RemediationOut]:
+    return [
+        schemas.RemediationOut(id=row.uuid, mode=row.mode, state=row.state)
+        for row in run.remediations.order_by("id")
+    ]
+
+
+def _review(run: Run) -> schemas.ReviewOut:
+    asked = run.review_state != "not_required"
+    review = Review.objects.filter(run=run).first() if asked else None
+    return schemas.ReviewOut(
+        state=run.review_state,
+        reasons=list(review.reasons) if review else [],
+        outcome=(review.outcome or None) if review else None,
+    )

@@ -1,0 +1,256 @@
+"""Everything the page of one run shows, gathered in a fixed number of queries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from loomverify.accounts.models import Project
+from processes.selectors import definition_of
+from verification.runs import wording
+from verification.runs.artefacts import Text
+from verification.runs.material import DIFF, OUTPUT, TOOLS, Material, Pane, shown_file
+from verification.runs.models import (
+    Evaluation,
+    Event,
+    Finding,
+    Run,
+    RunFile,
+    Submission,
+    TierResult,
+)
+
+MAX_ATTEMPTS_LISTED = 20
+
+CLAIM_COUNTS = (
+    ("confirmed", "confirmed"),
+    ("inferred", "inferred"),
+    ("unsupported", "unsupported"),
+    ("recommendation_unconfirmed", "unconfirmed in recommendations"),
+)
+GROUPS = (("hard", "Hard"), ("advisory", "Advisory"), ("observe", "Observed"))
+
+
+def run_of(project: Project, uuid: UUID) -> Run | None:
+    """The run with what its page shows of it."""
+    return (
+        Run.objects.select_related(
+            "process", "process_version", "verifier_version", "task", "live_evaluation", "review"
+        )
+        .defer("search", "process_version__source_text", "process__description")
+        .filter(project=project, uuid=uuid)
+        .first()
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What of the run's material is looked at: the place of a finding, or a whole artefact."""
+
+    at: int = 0
+    show: str = ""
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ListedFinding:
+    number: int
+    row: Finding
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One tier of the climb, reached or not."""
+
+    tier: int
+    name: str
+    result: TierResult | None
+    note: str = ""
+
+    @property
+    def badge(self) -> wording.Badge | None:
+        return wording.STATUSES.get(self.result.status) if self.result else None  # type: ignore[call-overload]
+
+
+@dataclass
+class RunPage:
+    """The parts are read when the template asks for them."""
+
+    run: Run
+    evaluation: Evaluation | None
+    choice: Choice = field(default_factory=Choice)
+
+    @property
+    def is_live(self) -> bool:
+        return self.evaluation is None or self.evaluation.pk == self.run.live_evaluation_id
+
+    @cached_property
+    def headline(self) -> wording.Headline:
+        return wording.headline(self.run, shown=None if self.is_live else self.evaluation)
+
+    @cached_property
+    def next_step(self) -> str:
+        action = self.evaluation.action if self.evaluation else ""
+        return wording.next_step(self.run, action)
+
+    @cached_property
+    def body(self) -> Mapping[str, Any]:
+        submission = Submission.objects.filter(run=self.run).first()
+        return submission.body if submission else {}
+
+    @cached_property
+    def files(self) -> dict[str, RunFile]:
+        rows = RunFile.objects.filter(run=self.run).select_related("blob__project")
+        return {row.path: row for row in rows.order_by("path")}
+
+    @cached_property
+    def findings(self) -> list[ListedFinding]:
+        if self.evaluation is None:
+            return []
+        rows = list(self.evaluation.findings.order_by("tier", "position"))
+        order = [name for name, _ in GROUPS]
+        rows.sort(key=lambda row: order.index(row.enforcement))
+        return [ListedFinding(n, row, place_of(row)) for n, row in enumerate(rows, start=1)]
+
+    @cached_property
+    def groups(self) -> list[tuple[str, str, list[ListedFinding]]]:
+        grouped = [
+            (name, label, [one for one in self.findings if one.row.enforcement == name])
+            for name, label in GROUPS
+        ]
+        return [group for group in grouped if group[2]]
+
+    @cached_property
+    def rule_names(self) -> frozenset[str]:
+        """The rules of the process; the checks that every run gets are not among them."""
+        definition = definition_of(self.run.process_version_id)
+        return frozenset(rule.name for rule in definition.rules)
+
+    @cached_property
+    def leading(self) -> ListedFinding | None:
+        """The finding the verdict rests on."""
+        code = self.evaluation.reason_code if self.evaluation else ""
+        fitting = [one for one in self.findings if one.row.reason_code == code]
+        return next(iter(fitting or self.findings), None)
+
+    @cached_property
+    def other_hard(self) -> int:
+        """Hard findings beside the leading one."""
+        hard = sum(one.row.enforcement == "hard" for one in self.findings)
+        return hard - (self.leading is not None and self.leading.row.enforcement == "hard")
+
+    @cached_property
+    def steps(self) -> list[Step]:
+        results = {row.tier: row for row in self.evaluation.tiers.all()} if self.evaluation else {}
+        names = {1: "checks", 2: "judge", 3: "vote"}
+        return [
+            Step(tier, name, results.get(tier), "" if tier in results else self._absence(tier))
+            for tier, name in names.items()
+        ]
+
+    def _absence(self, tier: int) -> str:
+        if tier > self.run.tier_requested:
+            return "not asked for"
+        return "not reached" if self.run.is_over else "to come"
+
+    @cached_property
+    def applied(self) -> list[dict[str, Any]]:
+        return [entry for entry in self._trace if entry.get("applied")]
+
+    @cached_property
+    def skipped(self) -> list[dict[str, Any]]:
+        return [entry for entry in self._trace if not entry.get("applied")]
+
+    @property
+    def _trace(self) -> list[dict[str, Any]]:
+        trace: list[dict[str, Any]] = self.evaluation.rule_trace if self.evaluation else []
+        return [
+            {**entry, "badge": wording.FINDING_VERDICTS.get(entry.get("verdict") or "")}
+            for entry in trace
+        ]
+
+    @cached_property
+    def claims(self) -> list[tuple[str, Any]]:
+        counts = self.evaluation.claims if self.evaluation else {}
+        found = [(words, counts[name]) for name, words in CLAIM_COUNTS if counts.get(name)]
+        if ratio := counts.get("supporting_unconfirmed_ratio"):
+            found.append(("unconfirmed outside recommendations", f"{ratio:.0%}"))
+        return found
+
+    @cached_property
+    def attempts(self) -> list[Run]:
+        rows = Run.objects.filter(task=self.run.task).defer("search", "result")
+        newest = list(rows.order_by("-created_at", "-id")[:MAX_ATTEMPTS_LISTED])
+        return newest[::-1]
+
+    @cached_property
+    def previous(self) -> Run | None:
+        """The submission of the same task before this one."""
+        return (
+            Run.objects.filter(task=self.run.task, created_at__lt=self.run.created_at)
+            .defer("search", "result")
+            .order_by("-created_at", "-id")
+            .first()
+        )
+
+    @cached_property
+    def evaluations(self) -> list[Evaluation]:
+        return list(
+            self.run.evaluations.select_related("verifier_version").order_by("started_at", "id")
+        )
+
+    @cached_property
+    def events(self) -> QuerySet[Event]:
+        return self.run.events.order_by("seq")
+
+    @cached_property
+    def selected(self) -> ListedFinding | None:
+        """The finding looked at: the one asked for, else the leading one."""
+        if self.choice.at:
+            return next((one for one in self.findings if one.number == self.choice.at), None)
+        return None if self.choice.show or self.choice.path else self.leading
+
+    @cached_property
+    def material(self) -> Material:
+        return Material(self.body, self.files, self._found)
+
+    @property
+    def _found(self) -> list[Finding]:
+        return [one.row for one in self.findings]
+
+    def shown_file(self, row: RunFile, *, first: int, limit: int) -> Text:
+        return shown_file(row, self._found, first=first, limit=limit)
+
+    @cached_property
+    def pane(self) -> Pane:
+        if self.choice.path:
+            return self.material.file(self.choice.path)
+        if self.choice.show == TOOLS:
+            return self.material.tools()
+        if self.choice.show == DIFF and self.previous:
+            return self.material.diff(self.previous)
+        if self.choice.show != OUTPUT and self.selected:
+            return self.material.at(self.selected.row)
+        return self.material.output()
+
+
+def place_of(finding: Finding) -> str:
+    """Where a finding is, in words."""
+    beyond = [f"{name.replace('_', ' ')} {number + 1}" for name, number in _numbered(finding)]
+    if beyond:
+        return " · ".join([finding.path, *beyond] if finding.path else beyond)
+    if not (finding.path or finding.line or finding.target == "output"):
+        return ""
+    parts = [finding.path or "output", finding.line, finding.column if finding.line else None]
+    return ":".join(str(part) for part in parts if part)
+
+
+def _numbered(finding: Finding) -> list[tuple[str, int]]:
+    names = ("tool_call", "claim", "evidence")
+    return [(name, at) for name in names if isinstance(at := finding.place.get(name), int)]

@@ -1,0 +1,283 @@
+"""The answers of the runs API. Names and value sets are the HTTP contract's."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated, Any
+from uuid import UUID
+
+from ninja import Field, Schema
+from pydantic import WithJsonSchema
+
+from loomverify.paging import DEFAULT_LIMIT, MAX_LIMIT
+from processes.definition.model import Enforcement, Severity, Target
+from verification.engine.outcome import (
+    Action,
+    ConfidenceLevel,
+    FindingVerdict,
+    LastOutcome,
+    Outcome,
+    Purpose,
+    RetryStrategy,
+    SeverityClass,
+    Source,
+    Status,
+    Verdict,
+)
+from verification.runs.models import RunState
+from verification.runs.selectors import ReviewFilter, Tier
+
+
+def one_of(values: type[StrEnum] | type[RunState]) -> WithJsonSchema:
+    """Describe a field's values."""
+    return WithJsonSchema({"type": "string", "enum": [str(one.value) for one in values]})
+
+
+def filter_by(values: type[StrEnum] | type[RunState]) -> Any:
+    """A filter that finds everything where it is empty."""
+    return Field("", json_schema_extra={"enum": ["", *(str(one.value) for one in values)]})
+
+
+class TaskOut(Schema):
+    id: str
+    attempts_used: int
+    max_attempts: int
+    exhausted: bool
+    candidate_hash: str
+    repeats: int
+    last_outcome: Annotated[str, one_of(LastOutcome)] | None
+
+
+class FeedbackItemOut(Schema):
+    rule: str
+    enforcement: Annotated[str, one_of(Enforcement)]
+    reason_code: str
+    message: str
+    path: str | None
+    line: int | None
+    suggestion: str | None
+
+
+class FeedbackOut(Schema):
+    text: str
+    items: list[FeedbackItemOut]
+
+
+class FindingOut(Schema):
+    rule: str
+    source: Annotated[str, one_of(Source)]
+    enforcement: Annotated[str, one_of(Enforcement)]
+    target: Annotated[str, one_of(Target)] | None
+    severity: Annotated[str, one_of(Severity)] | None
+    verdict: Annotated[str, one_of(FindingVerdict)]
+    reason_code: str
+    message: str
+    quote: str | None
+    quote_verified: bool | None
+    path: str | None
+    line: int | None
+    column: int | None
+    place: dict[str, Any]
+    confidence: float | None
+    suggestion: str | None
+    fingerprint: str
+
+
+class AppliedRuleOut(Schema):
+    rule: str
+    phase: str
+    verdict: str
+    reason: str
+
+
+class SkippedRuleOut(Schema):
+    rule: str
+    phase: str
+    reason: str
+
+
+class RulesOut(Schema):
+    applied: list[AppliedRuleOut]
+    skipped: list[SkippedRuleOut]
+
+
+class TierOut(Schema):
+    tier: int
+    status: Annotated[str, one_of(Status)]
+    model: str | None
+    calls: int
+    cached: int
+    recovery: str | None
+    prompt_tokens: int
+    completion_tokens: int
+    cost_usd: str
+    duration_ms: int
+    detail: str
+
+
+class TestsOut(Schema):
+    passed: int
+    failed: int
+    errors: int
+    skipped: int
+
+
+class GateOut(Schema):
+    gate: str
+    component: str
+    status: Annotated[str, one_of(Status)]
+    command: str
+    exit_code: int | None
+    duration_ms: int
+    tests: TestsOut | None
+    reused_from: str | None
+    detail: str
+
+
+class VoteOut(Schema):
+    index: int
+    model: str
+    passed: bool | None
+    confidence: float | None
+
+
+class ClaimCountsOut(Schema):
+    confirmed: int
+    inferred: int
+    unsupported: int
+    recommendation_unconfirmed: int
+    supporting_unconfirmed_ratio: float | None
+
+
+class RetryOut(Schema):
+    strategy: Annotated[str, one_of(RetryStrategy)]
+    rerun_execution: bool
+
+
+class RemediationOut(Schema):
+    id: UUID
+    mode: str
+    state: str
+
+
+class ReviewOut(Schema):
+    state: Annotated[str, one_of(ReviewFilter)]
+    reasons: list[str]
+    outcome: Annotated[str, one_of(Outcome)] | None
+
+
+class RunSummary(Schema):
+    """A run as lists show it."""
+
+    id: UUID
+    url: str
+    state: Annotated[str, one_of(RunState)]
+    outcome: Annotated[str, one_of(Outcome)] | None
+    verdict: Annotated[str, one_of(Verdict)] | None
+    passed: bool | None
+    final_outcome: Annotated[str, one_of(Outcome)] | None
+    confidence: float | None
+    confidence_level: Annotated[str, one_of(ConfidenceLevel)] | None
+    action: Annotated[str, one_of(Action)] | None
+    reason_code: str | None
+    severity_class: Annotated[str, one_of(SeverityClass)] | None
+    tier_requested: int
+    tier_achieved: int
+    process: str
+    process_version: int
+    phase: str
+    verifier_version: int
+    task: TaskOut
+    cost_usd: str
+    created_at: datetime
+    finished_at: datetime | None
+
+
+class RunOut(RunSummary):
+    """A run whole."""
+
+    evaluation: UUID | None
+    purpose: Annotated[str, one_of(Purpose)] | None
+    result: Any
+    error: str | None
+    feedback: FeedbackOut
+    findings: list[FindingOut]
+    rules: RulesOut
+    tiers: list[TierOut]
+    gates: list[GateOut]
+    votes: list[VoteOut]
+    claims: ClaimCountsOut
+    score: dict[str, Any] | None
+    loop: dict[str, Any] | None
+    retry: RetryOut
+    remediations: list[RemediationOut]
+    review: ReviewOut
+
+
+class RunQuery(Schema):
+    """The filters of lists. Times are RFC 3339, dates, or spans before now: `24h`, `7d`."""
+
+    process: str = ""
+    phase: str = ""
+    outcome: str = filter_by(Outcome)
+    verdict: str = filter_by(Verdict)
+    reason_code: str = ""
+    state: str = filter_by(RunState)
+    review: str = filter_by(ReviewFilter)
+    tier: str = filter_by(Tier)
+    task: str = ""
+    since: str = ""
+    until: str = ""
+    q: str = Field("", description="Full text, as in a search box.")
+    cursor: str = Field("", description="`next` of the page before.")
+    limit: int = Field(DEFAULT_LIMIT, ge=1, le=MAX_LIMIT)
+
+
+class RunPage(Schema):
+    items: list[RunSummary]
+    next: str | None
+
+
+class EvaluationOut(Schema):
+    id: UUID
+    purpose: Annotated[str, one_of(Purpose)]
+    seq: int
+    is_live: bool
+    outcome: Annotated[str, one_of(Outcome)] | None
+    verdict: Annotated[str, one_of(Verdict)] | None
+    reason_code: str | None
+    severity_class: Annotated[str, one_of(SeverityClass)] | None
+    confidence: float | None
+    confidence_level: Annotated[str, one_of(ConfidenceLevel)] | None
+    tier_achieved: int
+    process_version: int
+    verifier_version: int
+    engine_build: str
+    cost_usd: str
+    duration_ms: int
+    started_at: datetime
+    finished_at: datetime | None
+
+
+class EvaluationList(Schema):
+    items: list[EvaluationOut]
+    next: str | None
+
+
+class EventOut(Schema):
+    seq: int
+    kind: str
+    at: datetime
+    data: dict[str, Any]
+
+
+class EventList(Schema):
+    items: list[EventOut]
+    next: str | None
+
+
+class CancelOut(Schema):
+    id: UUID
+    state: Annotated[str, one_of(RunState)]
+    cancelled: bool

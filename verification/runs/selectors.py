@@ -1,0 +1,183 @@
+"""Reads of runs that the pages and the API share."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+
+from django.contrib.postgres.search import SearchQuery
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from loomverify.accounts.models import Project
+from loomverify.errors import InputError
+from processes.models import Process
+from verification.engine.outcome import Outcome, Verdict
+from verification.runs.models import Run, RunState, Task
+
+COUNT_CAP = 10_000
+SEARCH_COUNT_CAP = 1_000
+MATCH_CAP = 10_000
+COMMON_SHARE = 0.02
+"""Words in a larger share of runs are met soon by date order; rarer ones are collected first."""
+
+NAME = re.compile(r"[^\x00-\x1f]{1,200}")
+AGO = re.compile(r"([1-9]\d{0,4})([hd])")
+
+
+class ReviewFilter(StrEnum):
+    NOT_REQUIRED = "not_required"
+    PENDING = "pending"
+    DECIDED = "decided"
+
+
+class Tier(StrEnum):
+    ONE = "1"
+    TWO = "2"
+    THREE = "3"
+
+
+TIERS = {"1": (0, 1), "2": (2,), "3": (3,)}
+
+
+@dataclass(frozen=True, slots=True)
+class RunFilters:
+    """Filters as they stand in a URL; empty: not asked for.
+
+    `since` and `until` are RFC 3339 times, dates, or spans before now such as `24h` and `7d`;
+    `tier` is the highest tier reached, 1 also where none was.
+    """
+
+    process: str = ""
+    phase: str = ""
+    outcome: str = ""
+    verdict: str = ""
+    reason_code: str = ""
+    state: str = ""
+    review: str = ""
+    task: str = ""
+    since: str = ""
+    until: str = ""
+    q: str = ""
+    tier: str = ""
+
+    def given(self) -> dict[str, str]:
+        """The filters that are set, by name."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: value for name, value in values.items() if value}
+
+
+def runs(project: Project, filters: RunFilters | None = None) -> QuerySet[Run]:
+    """The project's runs that pass the filters, in no order."""
+    rows = Run.objects.filter(project=project).defer("search", "result")
+    return filter_runs(rows, filters, project=project) if filters else rows
+
+
+def filter_runs(
+    rows: QuerySet[Run], filters: RunFilters, *, project: Project | None = None
+) -> QuerySet[Run]:
+    """Narrow runs down. With `project`, names become keys first, which lets indexes serve.
+
+    Raises:
+        InputError: `filter.invalid`, its place `("query", name)`.
+    """
+    rows = rows.filter(**_exact(filters))
+    if filters.tier:
+        rows = rows.filter(tier_achieved__in=TIERS[_one_of("tier", filters.tier, Tier)])
+    if filters.since:
+        rows = rows.filter(created_at__gte=moment("since", filters.since))
+    if filters.until:
+        rows = rows.filter(created_at__lt=moment("until", filters.until))
+    if filters.process:
+        rows = rows.filter(_process_is(_name("process", filters.process), project))
+    if filters.task:
+        rows = rows.filter(_task_is(_name("task", filters.task), project))
+    if filters.q:
+        rows = _matching(rows, filters.q)
+    return rows
+
+
+def _exact(filters: RunFilters) -> dict[str, str]:
+    exact = {
+        "phase_id": _name("phase", filters.phase),
+        "reason_code": _name("reason_code", filters.reason_code),
+        "outcome": _one_of("outcome", filters.outcome, Outcome),
+        "verdict": _one_of("verdict", filters.verdict, Verdict),
+        "state": _one_of("state", filters.state, RunState),
+        "review_state": _one_of("review", filters.review, ReviewFilter),
+    }
+    return {field: value for field, value in exact.items() if value}
+
+
+def _process_is(slug: str, project: Project | None) -> Q:
+    if project is None:
+        return Q(process__slug=slug)
+    key = Process.objects.filter(project=project, slug=slug).values_list("pk", flat=True).first()
+    return Q(process=key) if key else Q(pk__in=[])
+
+
+def _task_is(external_id: str, project: Project | None) -> Q:
+    if project is None:
+        return Q(task__external_id=external_id)
+    found = Task.objects.filter(process__project=project, external_id=external_id)
+    return Q(task__in=list(found.values_list("pk", flat=True)[:100]))
+
+
+def _matching(rows: QuerySet[Run], text: str) -> QuerySet[Run]:
+    """Full text. A rare match is collected first, a common one is met soon by date order."""
+    if "\x00" in text:
+        raise _invalid("q", "The search holds a character that no text has.")
+    query = SearchQuery(text[:400], config="simple", search_type="websearch")
+    found = rows.filter(search=query)
+    if _estimate(found) > COMMON_SHARE * _estimate(rows):
+        return found
+    # The slice keeps the planner from walking every run by date in the hope of a match.
+    return rows.filter(pk__in=found.order_by().values("pk")[:MATCH_CAP])
+
+
+def _estimate(rows: QuerySet[Run]) -> int:
+    plan = json.loads(rows.order_by().values("pk").explain(format="json"))
+    return int(plan[0]["Plan"]["Plan Rows"])
+
+
+def count_capped(rows: QuerySet[Run], cap: int = COUNT_CAP) -> tuple[int, bool]:
+    """Count at most `cap` rows; true: there are more."""
+    found = rows.order_by()[: cap + 1].count()
+    return min(found, cap), found > cap
+
+
+def moment(name: str, text: str) -> datetime:
+    """Read a time, a date, or a span before now.
+
+    Raises:
+        InputError: `filter.invalid`.
+    """
+    if ago := AGO.fullmatch(text):
+        unit = "hours" if ago[2] == "h" else "days"
+        return timezone.now() - timedelta(**{unit: int(ago[1])})
+    try:
+        # A + that nobody escaped arrives as a space.
+        found = datetime.fromisoformat(re.sub(r" (?=\d\d:?\d\d$)", "+", text))
+        return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
+        raise _invalid(name, "Give an RFC 3339 time, a date, or a span such as 24h.") from None
+
+
+def _name(name: str, value: str) -> str:
+    if value and not NAME.fullmatch(value):
+        raise _invalid(name, f"This cannot be the name of a {name.removesuffix('_code')}.")
+    return value
+
+
+def _one_of(name: str, value: str, values: type[StrEnum] | type[RunState]) -> str:
+    allowed = [str(entry.value) for entry in values]
+    if value and value not in allowed:
+        raise _invalid(name, f"Give one of {', '.join(allowed)}.")
+    return value
+
+
+def _invalid(name: str, msg: str) -> InputError:
+    return InputError("filter.invalid", msg, loc=("query", name), status=400)

@@ -1,0 +1,42 @@
+"""From the stored body of a run to the engine's frozen values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from verification.engine.evidence import (
+    Claim,
+    EvidenceItem,
+    Submission,
+    SubmittedFile,
+    TaskSpec,
+    ToolCall,
+)
+
+
+def submission_of(body: Mapping[str, Any], files: Mapping[str, tuple[str, int]]) -> Submission:
+    """`body` is the HTTP contract's, without `files`, which are `{path: (sha256, size)}`."""
+    executor = body.get("executor") or {}
+    return Submission(
+        task=_task(body["task"]),
+        output=body.get("output") or "",
+        tool_calls=tuple(ToolCall(**call) for call in body.get("tool_calls") or ()),
+        files=tuple(
+            SubmittedFile(path, sha256, size) for path, (sha256, size) in sorted(files.items())
+        ),
+        claims=tuple(
+            Claim(**{**claim, "evidence": tuple(claim.get("evidence") or ())})
+            for claim in body.get("claims") or ()
+        ),
+        evidence=tuple(EvidenceItem(**one) for one in body.get("evidence") or ()),
+        alternatives=tuple(body.get("alternatives") or ()),
+        diff=body.get("diff") or "",
+        executor_model=executor.get("model") or "",
+        executor_context=executor.get("context_id") or "",
+        return_code=body.get("return_code"),
+    )
+
+
+def _task(task: Mapping[str, Any]) -> TaskSpec:
+    return TaskSpec(**{**task, "expected_outputs": tuple(task.get("expected_outputs") or ())})

@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import logging
+import threading
+from typing import Any
+
+from celery.signals import worker_process_init, worker_ready
+from django.core.management import call_command
+from django.db import DatabaseError, connection
+
+from loomverify.celery import BULK, app
+from verification.runs import heartbeats, retention, worker
+from verification.runs.wake import EVALUATE
+
+logger = logging.getLogger(__name__)
+
+BEAT_SECONDS = 5.0
+
+
+@app.task(name=EVALUATE)
+def evaluate(run_id: int) -> None:
+    worker.work_on(run_id)
+
+
+@app.task(name="verification.runs.keep_house", queue=BULK)
+def keep_house() -> None:
+    retention.purge_expired()
+    retention.sweep_content()
+    retention.forget_spent()
+    call_command("clearsessions")
+
+
+@worker_process_init.connect
+def warm_up(**_: Any) -> None:
+    """The first run need not wait for the probe's child."""
+    worker.probe().start()
+
+
+@worker_ready.connect
+def start_heartbeat(**_: Any) -> None:
+    threading.Thread(target=_beat_forever, daemon=True).start()
+
+
+def _beat_forever() -> None:
+    pause = threading.Event()
+    while True:
+        try:
+            heartbeats.beat("worker")
+        except DatabaseError as error:
+            logger.warning("heartbeat_failed error=%s", type(error).__name__)
+        connection.close()  # a forked child must not inherit it
+        pause.wait(BEAT_SECONDS)

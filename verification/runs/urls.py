@@ -1,0 +1,20 @@
+"""Below `/p/<project>/`."""
+
+from django.urls import path
+
+from verification.runs import views
+
+RUNS = "p/<slug:project>/runs/"
+RUN = f"{RUNS}<uuid:run>/"
+
+urlpatterns = [
+    path("p/<slug:project>/", views.overview, name="overview"),
+    path(RUNS, views.run_list, name="run_list"),
+    path(f"{RUNS}runs.csv", views.run_export, name="run_export"),
+    path(f"{RUNS}live/", views.run_rows, name="run_rows"),
+    path(RUN, views.run_detail, name="run_detail"),
+    path(f"{RUN}cancel/", views.run_cancel, name="run_cancel"),
+    path(f"{RUN}reverify/", views.run_reverify, name="run_reverify"),
+    path(f"{RUN}files/<path:path>", views.run_file_page, name="run_file_page"),
+    path(f"{RUN}download/<path:path>", views.run_file_download, name="run_file_download"),
+]

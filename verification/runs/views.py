@@ -1,0 +1,269 @@
+"""Pages of runs. Each reads through selectors and changes through services."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import fields
+from typing import Any
+from urllib.parse import quote
+
+from django.conf import settings
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_POST, require_safe
+
+from loomverify import paging
+from loomverify.accounts.access import AccessRequest, project_page
+from loomverify.accounts.models import Project, Role
+from loomverify.errors import Conflict, InputError
+from processes.models import Process
+from verification.engine.outcome import Outcome, Verdict
+from verification.runs import overview as overview_page
+from verification.runs import selectors, services, wording
+from verification.runs.artefacts import MAX_SHOWN_LINES
+from verification.runs.evidence_store import EvidenceLost, read_blob
+from verification.runs.export import runs_csv
+from verification.runs.models import Evaluation, Run, RunFile, RunState
+from verification.runs.run_page import Choice, RunPage, run_of
+from verification.runs.selectors import ReviewFilter, RunFilters
+
+EXPORT_LIMIT = 10_000
+MAX_LIVE_ROWS = 200
+LIST_RELATIONS = ("process", "task")
+SINCE_CHOICES = (("1h", "last hour"), ("24h", "24 hours"), ("7d", "7 days"), ("30d", "30 days"))
+
+
+@require_safe
+@project_page()
+def overview(request: AccessRequest) -> HttpResponse:
+    project = request.access.project
+    processes = list(Process.objects.filter(project=project).order_by("slug"))
+    process = next((p for p in processes if p.slug == request.GET.get("process")), None)
+    window = overview_page.window_of(request.GET.get("since") or "7d")
+    if window is None or (request.GET.get("process") and process is None):
+        raise Http404
+    figures = overview_page.overview(project, window, process)
+    shown: dict[str, Any] = {
+        "figures": figures,
+        "pending": overview_page.pending_reviews(project),
+        "processes": processes,
+        "process": process,
+        "windows": overview_page.WINDOWS,
+        "width": overview_page.CHART_WIDTH,
+        "height": overview_page.CHART_HEIGHT,
+        "is_empty": not figures.total and not overview_page.has_runs(project),
+        "base_url": settings.BASE_URL,
+    }
+    return render(request, "runs/overview.html", shown)
+
+
+@require_safe
+@project_page()
+def run_list(request: AccessRequest) -> HttpResponse:
+    project = request.access.project
+    filters = _filters(request)
+    shown: dict[str, Any] = {
+        "filters": filters,
+        "runs_url": _runs_url(project),
+        **_choices(project),
+    }
+    try:
+        matching = selectors.runs(project, filters)
+        rows, cursor = paging.newest_first(
+            matching.select_related(*LIST_RELATIONS), cursor=request.GET.get("cursor", "")
+        )
+    except InputError as error:
+        return render(request, "runs/run_list.html", {**shown, "error": error}, status=400)
+    cap = selectors.SEARCH_COUNT_CAP if filters.q else selectors.COUNT_CAP
+    count, capped = selectors.count_capped(matching, cap=cap)
+    shown |= {
+        "rows": rows,
+        "next": cursor,
+        "count": count,
+        "capped": capped,
+        "live": _live(rows, first_page="cursor" not in request.GET),
+    }
+    return render(request, "runs/run_list.html", shown)
+
+
+@require_safe
+@project_page()
+def run_rows(request: AccessRequest) -> HttpResponse:
+    """The listed rows that were not over, as they are now; and how many runs came since."""
+    project = request.access.project
+    try:
+        ids = [uuid.UUID(text) for text in request.GET.get("ids", "").split(",") if text]
+        after = request.GET.get("after", "")
+        found = selectors.runs(project).select_related(*LIST_RELATIONS)
+        rows = list(found.filter(uuid__in=ids[:MAX_LIVE_ROWS]))
+        newer = 0
+        if after:
+            newest = selectors.moment("after", after)
+            matching = selectors.runs(project, _filters(request)).filter(created_at__gt=newest)
+            newer, _ = selectors.count_capped(matching, cap=99)
+    except (ValueError, InputError) as error:
+        raise Http404 from error
+    live = {"ids": [row.uuid for row in rows if not row.is_over], "after": after, "newer": newer}
+    shown = {"rows": rows, "live": live, "oob": True, "runs_url": _runs_url(project)}
+    return render(request, "runs/_rows_live.html", shown)
+
+
+@require_safe
+@project_page()
+def run_export(request: AccessRequest) -> HttpResponse:
+    """The filtered runs as CSV, at most `EXPORT_LIMIT`, newest first."""
+    try:
+        found = selectors.runs(request.access.project, _filters(request))
+    except InputError as error:
+        return HttpResponse(str(error), status=400, content_type="text/plain")
+    rows = found.select_related(*LIST_RELATIONS).order_by("-created_at", "-id")[:EXPORT_LIMIT]
+    answer = HttpResponse(runs_csv(rows), content_type="text/csv; charset=utf-8")
+    answer["Content-Disposition"] = 'attachment; filename="runs.csv"'
+    return answer
+
+
+@require_safe
+@project_page()
+def run_detail(request: AccessRequest, run: uuid.UUID) -> HttpResponse:
+    found = _run(request, run)
+    page = RunPage(found, _evaluation(request, found), _choice(request))
+    shown = {
+        "page": page,
+        "run": found,
+        "may_act": request.access.may(Role.AGENT),
+        "can_reverify": found.state in (RunState.FINISHED, RunState.ERRORED),
+    }
+    part = {"artefact": "#artefact", "body": "#body"}.get(request.headers.get("HX-Target", ""), "")
+    if request.headers.get("HX-History-Restore-Request"):
+        part = ""
+    shown["oob"] = part == "#body"
+    answer = render(request, f"runs/run_detail.html{part}", shown)
+    answer["Vary"] = "HX-Target, Cookie"
+    return answer
+
+
+@require_safe
+@project_page()
+def run_file_page(request: AccessRequest, run: uuid.UUID, path: str) -> HttpResponse:
+    found = _run(request, run)
+    row = _file(found, path)
+    first = request.GET.get("from", "")
+    page = RunPage(found, found.live_evaluation)
+    text = page.shown_file(
+        row, first=int(first) if first.isdecimal() and len(first) < 9 else 1, limit=MAX_SHOWN_LINES
+    )
+    shown = {"run": found, "file": row, "text": text, "step": MAX_SHOWN_LINES}
+    return render(request, "runs/run_file.html", shown)
+
+
+@require_safe
+@project_page()
+def run_file_download(request: AccessRequest, run: uuid.UUID, path: str) -> HttpResponse:
+    row = _file(_run(request, run), path)
+    try:
+        content = read_blob(row.blob)
+    except EvidenceLost as error:
+        raise Http404 from error
+    name = quote(path.rsplit("/", 1)[-1], safe="")
+    answer = HttpResponse(content, content_type="application/octet-stream")
+    answer["Content-Disposition"] = f"attachment; filename=\"file\"; filename*=UTF-8''{name}"
+    answer["X-Content-Type-Options"] = "nosniff"
+    answer["Content-Security-Policy"] = "sandbox; default-src 'none'"
+    return answer
+
+
+@require_POST
+@project_page(Role.AGENT)
+def run_cancel(request: AccessRequest, run: uuid.UUID) -> HttpResponse:
+    found = _run(request, run)
+    if services.cancel_run(run=found, actor=request.access.actor):
+        messages.success(request, "The run is cancelled.")
+    else:
+        messages.warning(request, "The run was over already.")
+    return _back(request, found)
+
+
+@require_POST
+@project_page(Role.AGENT)
+def run_reverify(request: AccessRequest, run: uuid.UUID) -> HttpResponse:
+    found = _run(request, run)
+    try:
+        services.reverify_run(run=found, actor=request.access.actor)
+    except Conflict as error:
+        messages.warning(request, str(error))
+    else:
+        messages.success(request, "The run is being verified again.")
+    return _back(request, found)
+
+
+def _back(request: AccessRequest, run: Run) -> HttpResponse:
+    return redirect("run_detail", project=request.access.project.slug, run=run.uuid)
+
+
+def _run(request: AccessRequest, run_id: uuid.UUID) -> Run:
+    found = run_of(request.access.project, run_id)
+    if found is None:
+        raise Http404
+    return found
+
+
+def _file(run: Run, path: str) -> RunFile:
+    if "\x00" in path:
+        raise Http404
+    row = RunFile.objects.select_related("blob__project").filter(run=run, path=path).first()
+    if row is None:
+        raise Http404
+    return row
+
+
+def _evaluation(request: AccessRequest, run: Run) -> Evaluation | None:
+    asked = request.GET.get("evaluation", "")
+    if not asked:
+        return run.live_evaluation
+    try:
+        found = run.evaluations.filter(uuid=uuid.UUID(asked)).first()
+    except ValueError as error:
+        raise Http404 from error
+    if found is None:
+        raise Http404
+    return found
+
+
+def _choice(request: AccessRequest) -> Choice:
+    at = request.GET.get("at", "")
+    return Choice(
+        at=int(at) if at.isdecimal() and len(at) < 6 else 0,
+        show=request.GET.get("show", ""),
+        path=request.GET.get("file", "").replace("\x00", ""),
+    )
+
+
+def _runs_url(project: Project) -> str:
+    return reverse("run_list", args=[project.slug])
+
+
+def _filters(request: HttpRequest) -> RunFilters:
+    names = [field.name for field in fields(RunFilters)]
+    return RunFilters(**{name: request.GET.get(name, "").strip() for name in names})
+
+
+def _choices(project: Project) -> dict[str, Any]:
+    slugs = Process.objects.filter(project=project).order_by("slug").values_list("slug", flat=True)
+    return {
+        "process_slugs": list(slugs),
+        "outcomes": [(value.value, wording.OUTCOMES[value].word) for value in Outcome],
+        "verdicts": [value.value for value in Verdict],
+        "states": [value.value for value in RunState],
+        "reviews": [(value.value, value.value.replace("_", " ")) for value in ReviewFilter],
+        "since_choices": SINCE_CHOICES,
+        "reason_codes": sorted(wording.REASONS),
+    }
+
+
+def _live(rows: list[Run], *, first_page: bool) -> dict[str, Any]:
+    newest = rows[0].created_at if rows else timezone.now()
+    after = newest.isoformat().replace("+00:00", "Z") if first_page else ""
+    return {"ids": [row.uuid for row in rows if not row.is_over], "after": after, "newer": 0}

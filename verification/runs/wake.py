@@ -1,0 +1,45 @@
+"""Wake-up messages. Losing any of them costs a second: the relay sweeps due rows."""
+
+from __future__ import annotations
+
+import logging
+import time
+from typing import Any
+
+from kombu.exceptions import ChannelError, OperationalError
+
+from loomverify.celery import LIVE, app
+
+logger = logging.getLogger(__name__)
+
+EVALUATE = "verification.runs.evaluate"
+BROKER_PAUSE_SECONDS = 5.0
+MESSAGE_LIFE_SECONDS = 600
+
+_broker_down_until = 0.0
+
+
+def waiting(*, queue: str = LIVE) -> int:
+    """How many wake-ups wait for a worker; 0 where the broker does not tell."""
+    try:
+        with app.connection_for_write(connect_timeout=1) as broker:
+            channel: Any = broker.default_channel
+            return int(channel.queue_declare(queue, passive=True).message_count)
+    except (OperationalError, ChannelError, OSError):
+        return 0
+
+
+def wake(run_id: int, *, queue: str = LIVE) -> bool:
+    """Send a wake-up for a run. False: the broker is away, the sweep will do it."""
+    global _broker_down_until
+    if time.monotonic() < _broker_down_until:
+        return False
+    try:
+        app.send_task(
+            EVALUATE, args=(run_id,), queue=queue, expires=MESSAGE_LIFE_SECONDS, retry=False
+        )
+    except (OperationalError, OSError) as error:
+        _broker_down_until = time.monotonic() + BROKER_PAUSE_SECONDS
+        logger.warning("broker_unreachable error=%s", type(error).__name__)
+        return False
+    return True

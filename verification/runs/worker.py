@@ -1,0 +1,146 @@
+"""The worker's side of a run: claim, climb, save each tier, finish in one transaction."""
+
+from __future__ import annotations
+
+import logging
+import time
+from functools import cache
+
+from django.db import transaction
+from django.utils import timezone
+from psycopg.types.json import Jsonb
+
+from processes.selectors import definition_of
+from verification.adapters.probe import ChildProbe
+from verification.engine.climb import Case, Ports, climb, conclude
+from verification.engine.outcome import Purpose
+from verification.engine.tiers import TierReport
+from verification.engine.verifier import VerifierSpec
+from verification.runs import leases, statements
+from verification.runs.evidence_store import StoredWorkspace
+from verification.runs.finish import finish
+from verification.runs.leases import HEART, Lease, LeaseLost
+from verification.runs.models import Evaluation, TierResult
+from verification.runs.submission import submission_of
+from verification.runs.work import Begun, Work
+from verification.verifiers.models import VerifierVersion
+
+logger = logging.getLogger(__name__)
+
+COUNTING_PURPOSES = (Purpose.LIVE, Purpose.REVERIFY)
+
+
+def work_on(run_id: int) -> None:
+    """Evaluate a run if it is due and nobody else does. Never raises for one run's sake."""
+    with transaction.atomic():
+        lease = leases.claim(run_id)
+        begun = _begin(lease) if lease else None
+    if lease is None or begun is None:
+        return
+    HEART.keep(lease)
+    try:
+        evaluate(lease, begun)
+    except LeaseLost:
+        logger.info("lease_lost run=%s fence=%s", lease.run_id, lease.fence)
+    except Exception as error:
+        logger.exception("evaluation_failed run=%s fence=%s", lease.run_id, lease.fence)
+        leases.give_back(lease, error=error)
+    finally:
+        HEART.drop(lease)
+
+
+def evaluate(lease: Lease, begun: Begun) -> None:
+    """Climb from where the last worker was lost, and finish."""
+    if lease.claims > leases.MAX_CLAIMS:
+        leases.give_up(lease, f"The verifier was lost {lease.claims - 1} times on this run.")
+        return
+    work, case, ports = _load(lease, begun)
+    done = [] if lease.is_first else _saved_tiers(begun)
+    started = time.monotonic()
+    for report in climb(case, ports, done):
+        _save_tier(lease, begun, report)
+        done.append(report)
+    duration_ms = round((time.monotonic() - started) * 1000)
+    finish(lease, work, begun, case, done, conclude(case, done), duration_ms=duration_ms)
+
+
+def _begin(lease: Lease) -> Begun:
+    """The evaluation this lease works on: the one begun before, or a new one."""
+    if not lease.is_first:
+        unfinished = Evaluation.objects.filter(
+            run=lease.run_id, purpose__in=COUNTING_PURPOSES, finished_at__isnull=True
+        ).order_by("-id")
+        fields = ("pk", "purpose", "process_version_id", "verifier_version_id")
+        if begun := unfinished.values_list(*fields).first():
+            return Begun(*begun)
+    row = statements.one(statements.BEGIN_EVALUATION, run=lease.run_id, now=timezone.now())
+    if row is None:
+        raise LeaseLost(f"run {lease.run_id} was deleted")
+    return Begun(*row)
+
+
+def _load(lease: Lease, begun: Begun) -> tuple[Work, Case, Ports]:
+    row = statements.one(statements.LOAD, run=lease.run_id)
+    if row is None:
+        raise LeaseLost(f"run {lease.run_id} was deleted")
+    work, files = Work(*row[:-1]), row[-1] or {}
+    definition = definition_of(begun.process_version_id)
+    phase = definition.phase(work.phase_id)
+    if phase is None:
+        raise LookupError(f"phase {work.phase_id} is not in version {begun.process_version_id}")
+    case = Case(
+        definition=definition,
+        phase=phase,
+        submission=submission_of(work.body, files),
+        verifier=_verifier_spec(begun.verifier_version_id),
+        tier=work.tier_requested,
+    )
+    workspace = StoredWorkspace(work.project_uuid, files)
+    return work, case, Ports(workspace, probe(), time.monotonic)
+
+
+def _saved_tiers(begun: Begun) -> list[TierReport]:
+    saved = TierResult.objects.filter(evaluation=begun.evaluation_id).order_by("tier")
+    return [TierReport.from_json(result) for result in saved.values_list("result", flat=True)]
+
+
+def _save_tier(lease: Lease, begun: Begun, report: TierReport) -> None:
+    """Save a tier if the lease still holds, and lengthen the lease.
+
+    Raises:
+        LeaseLost: another worker holds the run.
+    """
+    now = timezone.now()
+    held = statements.one(
+        statements.SAVE_TIER,
+        run=lease.run_id,
+        fence=lease.fence,
+        until=leases.until(now),
+        now=now,
+        evaluation=begun.evaluation_id,
+        tier=report.tier,
+        status=report.status,
+        model=report.model,
+        calls=report.calls,
+        cached=report.cached,
+        recovery=report.recovery,
+        prompt_tokens=report.prompt_tokens,
+        completion_tokens=report.completion_tokens,
+        cost_usd=report.cost_usd,
+        duration_ms=report.duration_ms,
+        detail=report.detail[:500],
+        result=Jsonb(report.to_json()),
+        told=Jsonb({"tier": report.tier, "status": report.status}),
+    )
+    if held == (0,):
+        raise LeaseLost(f"run {lease.run_id} fence {lease.fence}")
+
+
+@cache
+def probe() -> ChildProbe:
+    return ChildProbe()
+
+
+@cache
+def _verifier_spec(version_id: int) -> VerifierSpec:
+    return VerifierSpec.from_json(VerifierVersion.objects.get(pk=version_id).spec)
