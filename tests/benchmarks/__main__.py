@@ -1,0 +1,51 @@
+"""`make bench`: figures as ratios taken in one run, printed as the table of docs/benchmarks.md."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.benchmarks import latency, throughput, waiting
+from tests.stack import redis_server, running_stack
+
+Row = tuple[str, str, str, bool]
+
+
+def main() -> int:
+    rows: list[Row] = []
+    with tempfile.TemporaryDirectory(prefix="loomverify-bench-") as name:
+        root = Path(name)
+        for folder in ("redis", "one", "two"):
+            (root / folder).mkdir()
+        with (
+            redis_server(root / "redis") as url,
+            running_stack(root / "one", redis_url=url) as stack,
+        ):
+            rows += told(latency.rows(stack, "Redis"))
+            rows += told(waiting.rows(stack))
+            rows += told(throughput.rows(stack))
+        with running_stack(root / "two") as stack:
+            rows += told(latency.rows(stack, "filesystem"))
+    sys.stdout.write(table(rows))
+    return 0 if all(met for *_, met in rows) else 1
+
+
+def told(rows: list[Row]) -> list[Row]:
+    """Show figures as they come."""
+    for what, measured, *_ in rows:
+        sys.stderr.write(f"{what}: {measured}\n")
+    return rows
+
+
+def table(rows: list[Row]) -> str:
+    lines = ["| what | measured | target | met |", "|---|---|---|---|"]
+    lines += [
+        f"| {what} | {measured} | {target} | {'yes' if met else 'no'} |"
+        for what, measured, target, met in rows
+    ]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

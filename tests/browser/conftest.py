@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from loomverify.accounts.models import Role, User
+from tests.browser.scenes import Scene, make_scene
+from tests.builders import signed_in
+
+CANDIDATES = ("chromium", "chromium-browser", "google-chrome")
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+def chromium() -> str | None:
+    return next((path for name in CANDIDATES if (path := shutil.which(name))), None)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    path = chromium()
+    if path is None:
+        pytest.skip("Chromium is not installed")
+    # Playwright runs a loop in this thread; the tests' own queries are not asynchronous.
+    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        yield browser
+        browser.close()
+    os.environ.pop("DJANGO_ALLOW_ASYNC_UNSAFE", None)
+    asyncio.set_event_loop(None)
+
+
+@pytest.fixture(autouse=True)
+def _own_evidence(settings: Any, tmp_path: Path) -> None:
+    evidence = {**settings.STORAGES["evidence"], "OPTIONS": {"location": tmp_path / "evidence"}}
+    settings.STORAGES = {**settings.STORAGES, "evidence": evidence}
+
+
+@pytest.fixture
+def scene(transactional_db: None) -> Scene:
+    return make_scene()
+
+
+@dataclass
+class Visitor:
+    """A signed-in person before a browser; keeps what the browser complained about."""
+
+    page: Page
+    address: str
+    complaints: list[str] = field(default_factory=list)
+
+    def go(self, path: str) -> Page:
+        self.page.goto(self.address + path)
+        return self.page
+
+
+Visit = Callable[..., Visitor]
+
+
+@pytest.fixture
+def visit(browser: Browser, live_server: Any, scene: Scene) -> Iterator[Visit]:
+    contexts: list[BrowserContext] = []
+
+    def open_for(
+        user: User | None = None, *, width: int = 1280, theme: str = "light", script: bool = True
+    ) -> Visitor:
+        context = browser.new_context(
+            viewport={"width": width, "height": 844},
+            color_scheme="dark" if theme == "dark" else "light",
+            java_script_enabled=script,
+        )
+        contexts.append(context)
+        session = signed_in(user or scene.member(Role.ADMIN)).cookies["sessionid"].value
+        context.add_cookies([{"name": "sessionid", "value": session, "url": live_server.url}])
+        visitor = Visitor(context.new_page(), live_server.url)
+        visitor.page.on("console", lambda said: _note(visitor, said.type, said.text))
+        visitor.page.on("pageerror", lambda error: visitor.complaints.append(str(error)))
+        return visitor
+
+    yield open_for
+    for context in contexts:
+        context.close()
+
+
+def _note(visitor: Visitor, kind: str, text: str) -> None:
+    if kind in ("error", "warning"):
+        visitor.complaints.append(text)

@@ -1,0 +1,21 @@
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import pytest
+from django.conf import settings as django_settings
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> None:
+    """Several suites may run on one server at a time, each with LV_TEST_DB_SUFFIX of its own."""
+    test = django_settings.DATABASES["default"].setdefault("TEST", {})
+    name = test.get("NAME") or f"test_{django_settings.DATABASES['default']['NAME']}"
+    test["NAME"] = name + os.environ.get("LV_TEST_DB_SUFFIX", "")
+
+
+@pytest.fixture(autouse=True)
+def _static_files_are_found_uncollected(settings: Any) -> None:
+    plain = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+    settings.STORAGES = {**settings.STORAGES, "staticfiles": plain}

@@ -1,0 +1,113 @@
+"""Short ways to say what a test is about."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from processes.definition.model import (
+    Definition,
+    Deliverable,
+    Enforcement,
+    Expect,
+    Phase,
+    ProcessPolicy,
+    Rule,
+    RuleType,
+    Target,
+    ToolSuccessPolicy,
+)
+from verification.engine.climb import Case, Conclusion, Ports, climb, conclude
+from verification.engine.evidence import Probe, Submission, TaskSpec, ToolCall
+from verification.engine.fakes import FixedClock, InProcessProbe, MemoryWorkspace
+from verification.engine.finding import Finding
+from verification.engine.tiers import TierReport
+from verification.engine.verifier import Flags, VerifierSpec
+
+PHASE, OTHER_PHASE = "write", "plan"
+Files = Mapping[str, str | bytes]
+
+
+def regex(
+    name: str, pattern: str, *, target: str = "output", expect: str = "no_match", **fields: Any
+) -> Rule:
+    fields.setdefault("applies_to_phases", ("*",))
+    return Rule(
+        name=name,
+        check=pattern,
+        type=RuleType.REGEX,
+        target=Target(target),
+        expect=Expect(expect),
+        **fields,
+    )
+
+
+def llm(name: str, **fields: Any) -> Rule:
+    fields.setdefault("applies_to_phases", ("*",))
+    return Rule(name=name, check="Is it so?", **fields)
+
+
+def case(
+    *,
+    rules: Sequence[Rule] = (),
+    deliverables: Sequence[str] = (),
+    others_deliverables: Sequence[str] = (),
+    expected_outputs: Sequence[str] = (),
+    files: Files | None = None,
+    tool_policy: ToolSuccessPolicy = ToolSuccessPolicy.ALL_TOOLS_HARD,
+    flags: Flags = Flags(),  # noqa: B008 - frozen
+    tier: int = 1,
+    gates: Sequence[str] = (),
+    custom_verifier: str = "",
+    **submitted: Any,
+) -> Case:
+    phase = Phase(
+        PHASE,
+        deliverables=tuple(map(Deliverable, deliverables)),
+        gates=tuple(gates),
+        custom_verifier=custom_verifier,
+    )
+    other = Phase(OTHER_PHASE, deliverables=tuple(map(Deliverable, others_deliverables)))
+    definition = Definition(
+        name="process",
+        phases=(other, phase),
+        rules=tuple(rules),
+        policy=ProcessPolicy(tool_success_policy=tool_policy),
+    )
+    task = TaskSpec("t", "Do it.", expected_outputs=tuple(expected_outputs))
+    submission = Submission(task=task, files=MemoryWorkspace(files).files, **submitted)
+    return Case(definition, phase, submission, VerifierSpec(flags=flags), tier)
+
+
+def ports(files: Files | None = None, probe: Probe | None = None) -> Ports:
+    return Ports(MemoryWorkspace(files), probe or InProcessProbe(), FixedClock())
+
+
+def evaluate(*, files: Files | None = None, probe: Probe | None = None, **about: Any) -> Conclusion:
+    """Climb and conclude over a case in the words of `case`."""
+    asked = case(files=files, **about)
+    return conclude(asked, list(climb(asked, ports(files, probe))))
+
+
+def failed_call(tool: str, error: str = "", **fields: Any) -> ToolCall:
+    return ToolCall(tool, success=False, error=error, **fields)
+
+
+def finding(**fields: Any) -> Finding:
+    usual: dict[str, Any] = {
+        "rule": "rule",
+        "reason_code": "rule_violated",
+        "message": "It is so.",
+        "enforcement": Enforcement.HARD,
+    }
+    return Finding(**{**usual, **fields})
+
+
+def with_findings(report: TierReport, *findings: Finding) -> TierReport:
+    return replace(report, findings=findings)
+
+
+def told(conclusion: Conclusion) -> list[tuple[str, str, str]]:
+    """Rule, enforcement and reason of each finding."""
+    return [(one.rule, str(one.enforcement), one.reason_code) for one in conclusion.findings]

@@ -1,0 +1,178 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from processes.definition.model import Phase, ProcessPolicy, ScoreLoop
+from verification.engine.attempts import (
+    Accounted,
+    TaskHistory,
+    account,
+    budget,
+    candidate_sha256,
+)
+from verification.engine.evidence import Claim, Submission, SubmittedFile, TaskSpec, ToolCall
+from verification.engine.outcome import Verdict
+
+ACCEPT, REJECT, UNDECIDED = Verdict.ACCEPT, Verdict.REJECT, Verdict.UNDECIDED
+VERDICTS = st.sampled_from(Verdict)
+STEPS = st.lists(st.tuples(st.sampled_from("ABC"), VERDICTS), max_size=20)
+WORK = Submission(
+    task=TaskSpec("t", "Do it."),
+    output="done",
+    files=(SubmittedFile("a.py", "aa", 1),),
+    claims=(Claim("It works.", "inferred", "other"),),
+)
+
+
+def after(*steps: tuple[str, Verdict], max_attempts: int = 3) -> Accounted:
+    """Enter submissions one after another, as long as the task is open."""
+    accounted = Accounted(TaskHistory(max_attempts=max_attempts))
+    for candidate, verdict in steps:
+        if not accounted.history.exhausted:
+            accounted = account(accounted.history, candidate=candidate, verdict=verdict)
+    return accounted
+
+
+@pytest.mark.parametrize(
+    ("steps", "used", "repeats", "terminal"),
+    [
+        ([("A", REJECT)], 1, 0, ""),
+        ([("A", REJECT), ("A", REJECT)], 1, 1, ""),
+        ([("A", REJECT)] * 3, 1, 2, "repeated_candidate"),
+        ([("A", REJECT), ("B", REJECT)], 2, 0, ""),
+        ([("A", REJECT), ("B", REJECT), ("A", REJECT)], 3, 0, "attempts_exhausted"),
+        ([("A", REJECT), ("B", REJECT), ("C", REJECT)], 3, 0, "attempts_exhausted"),
+        ([("A", UNDECIDED)] * 9 + [("A", REJECT)], 1, 0, ""),
+        # Doubt between two identical rejects does not make the second a new attempt.
+        ([("A", REJECT), ("A", UNDECIDED), ("A", REJECT)], 1, 1, ""),
+        ([("A", REJECT), ("B", ACCEPT)], 1, 0, ""),
+        ([("A", ACCEPT), ("B", REJECT)] * 2 + [("C", REJECT)], 3, 0, "attempts_exhausted"),
+        ([("A", ACCEPT)] * 9 + [("B", REJECT)], 1, 0, "repeated_candidate"),
+    ],
+)
+def test_what_counts_as_an_attempt(
+    steps: list[tuple[str, Verdict]], used: int, repeats: int, terminal: str
+) -> None:
+    accounted = after(*steps)
+
+    assert accounted.history.attempts_used == used
+    assert accounted.history.repeats == repeats
+    assert accounted.terminal == terminal
+    assert accounted.history.exhausted_reason == terminal
+    assert accounted.history.exhausted == bool(terminal)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "outcome"),
+    [(ACCEPT, "passed"), (REJECT, "rejected"), (UNDECIDED, "system_error")],
+)
+def test_the_last_outcome_is_kept(verdict: Verdict, outcome: str) -> None:
+    assert after(("A", verdict)).history.last_outcome == outcome
+
+
+def test_a_reject_knows_its_attempt() -> None:
+    assert (after(("A", REJECT)).attempt, after(("A", REJECT)).counted) == (1, True)
+    assert after(("A", REJECT), ("A", REJECT)).attempt == 1
+    assert not after(("A", REJECT), ("A", REJECT)).counted
+    assert after(("A", ACCEPT)).attempt is None
+
+
+def test_a_second_evaluation_of_a_run_is_no_second_submission() -> None:
+    once = after(("A", REJECT)).history
+
+    again = account(once, candidate="A", verdict=REJECT, is_new_submission=False)
+
+    assert again.history == once
+
+
+def test_an_undecided_run_that_is_reverified_counts_then() -> None:
+    doubt = after(("A", UNDECIDED)).history
+
+    decided = account(doubt, candidate="A", verdict=REJECT, is_new_submission=False)
+
+    assert (decided.counted, decided.history.attempts_used) == (True, 1)
+
+
+def test_what_cannot_be_read_is_rejected_without_counting() -> None:
+    history = TaskHistory(max_attempts=3)
+
+    accounted = account(history, candidate="A", verdict=REJECT, counts_attempt=False)
+
+    assert (accounted.counted, accounted.history.attempts_used) == (False, 0)
+    assert accounted.history.last_outcome == "rejected"
+
+
+@given(STEPS, VERDICTS)
+def test_an_identical_candidate_never_counts_twice(
+    steps: list[tuple[str, Verdict]], verdict: Verdict
+) -> None:
+    before = after(*steps, ("A", REJECT), max_attempts=100).history
+
+    again = account(before, candidate="A", verdict=verdict)
+
+    assert again.history.attempts_used == before.attempts_used
+
+
+@given(STEPS)
+def test_undecided_changes_the_last_outcome_and_nothing_else(
+    steps: list[tuple[str, Verdict]],
+) -> None:
+    before = after(*steps).history
+
+    accounted = account(before, candidate="Z", verdict=UNDECIDED)
+
+    assert accounted == Accounted(replace(before, last_outcome="system_error"))
+
+
+@given(STEPS, st.integers(1, 4))
+def test_no_task_uses_more_than_its_budget(
+    steps: list[tuple[str, Verdict]], max_attempts: int
+) -> None:
+    history = after(*steps, max_attempts=max_attempts).history
+
+    assert history.attempts_used <= max_attempts
+    assert (history.attempts_left == 0) == history.exhausted
+
+
+@given(st.lists(st.sampled_from("ABC"), min_size=10, max_size=10))
+def test_work_that_is_always_rejected_comes_to_an_end(candidates: list[str]) -> None:
+    assert after(*((one, REJECT) for one in candidates)).history.exhausted
+
+
+@pytest.mark.parametrize(
+    ("task", "phase", "process", "loops", "expected"),
+    [
+        (5, 4, 2, False, 5),
+        (None, 4, 2, False, 4),
+        (None, None, 2, False, 2),
+        (None, None, None, False, 3),
+        (None, None, None, True, 10),
+        (None, 4, None, True, 4),
+    ],
+)
+def test_the_budget_is_the_nearest_that_is_named(
+    task: int | None, phase: int | None, process: int | None, loops: bool, expected: int
+) -> None:
+    where = Phase("p", max_attempts=phase, score=ScoreLoop() if loops else None)
+
+    assert budget(task, where, ProcessPolicy(max_attempts=process)) == expected
+
+
+@pytest.mark.parametrize(
+    ("other", "is_same"),
+    [
+        (WORK, True),
+        (replace(WORK, task=TaskSpec("u", "Do something else.")), True),
+        (replace(WORK, tool_calls=(ToolCall("bash", True),)), True),
+        (replace(WORK, output="done."), False),
+        (replace(WORK, files=(SubmittedFile("a.py", "bb", 1),)), False),
+        (replace(WORK, files=(SubmittedFile("b.py", "aa", 1),)), False),
+        (replace(WORK, claims=()), False),
+    ],
+)
+def test_a_candidate_is_its_output_files_and_claims(other: Submission, is_same: bool) -> None:
+    assert (candidate_sha256(other) == candidate_sha256(WORK)) is is_same

@@ -1,0 +1,267 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from processes.definition.model import Enforcement, ToolSuccessPolicy
+from tests.engine.cases import case, evaluate, failed_call, ports, regex, told
+from verification.engine import checks
+from verification.engine.evidence import ToolCall
+from verification.engine.finding import Finding, TraceEntry
+from verification.engine.reasons import REASONS
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+HARD_NO_X: dict[str, Any] = {"enforcement": Enforcement.HARD}
+EVERYTHING: dict[str, Any] = {
+    "files": {"a.py": "def f(:", "b.json": "{", "c.yaml": "a: [", "d.md": "x", "e.png": "x"},
+    "deliverables": ["a.py", "missing.md", "d.md", "e.png"],
+    "rules": [regex("no-x", "x", target="deliverables"), regex("bad", "(?=x)")],
+    "tool_calls": (
+        ToolCall("edit", False, "no", args=3, files_changed=["../x", "d.md", "gone.md", 7]),
+    ),
+    "return_code": 2,
+    "gates": ["test"],
+    "output": "x",
+}
+
+
+def enforcements(**about: Any) -> list[str]:
+    return [str(one.enforcement) for one in evaluate(**about).findings]
+
+
+@pytest.mark.parametrize("check_id", checks.IDS)
+def test_every_check_keeps_the_contract(check_id: str) -> None:
+    asked = case(**EVERYTHING)
+
+    first, again = (
+        list(checks.CHECKS[check_id].look(asked, ports(EVERYTHING["files"]))) for _ in range(2)
+    )
+
+    findings = [one for one in first if isinstance(one, Finding)]
+    rules = {rule.name for rule in asked.definition.rules}
+    assert findings, "the example shows what each check finds"
+    assert first == again
+    assert all(one.rule == check_id or one.rule in rules for one in findings)
+    assert all(one.reason_code in REASONS for one in findings)
+    assert all(one.message.strip() for one in findings)
+    assert all(isinstance(one, Finding | TraceEntry) for one in first)
+
+
+@pytest.mark.parametrize("check_id", checks.IDS)
+def test_no_check_finds_fault_with_an_empty_submission(check_id: str) -> None:
+    assert list(checks.CHECKS[check_id].look(case(), ports())) == []
+
+
+@pytest.mark.parametrize(("code", "expected"), [(None, []), (0, []), (1, ["hard"]), (-9, ["hard"])])
+def test_a_return_code_other_than_zero_fails(code: int | None, expected: list[str]) -> None:
+    assert enforcements(return_code=code) == expected
+
+
+@pytest.mark.parametrize(
+    ("files", "deliverables", "expected", "found"),
+    [
+        ({"a.md": "text"}, ["a.md"], [], None),
+        ({"a.md": "text"}, ["./a.md"], [], None),
+        ({"a.md": ""}, ["a.md"], [], "deliverable_empty"),
+        ({}, ["a.md"], [], "deliverable_missing"),
+        ({}, [], ["a.md"], "deliverable_missing"),
+        ({"b.md": "text"}, ["a.md"], [], "deliverable_missing"),
+        ({"reports/a.csv": "1"}, ["reports/"], [], None),
+        ({"reports/a.csv": "1"}, ["reports/*.csv"], [], None),
+        ({"reports/a.csv": ""}, ["reports/*.csv"], [], "deliverable_empty"),
+        ({"pkg/__init__.py": ""}, ["pkg/__init__.py"], [], None),
+        ({"a.md": "text"}, ["../a.md"], [], "deliverable_missing"),
+    ],
+)
+def test_what_is_declared_must_be_there(
+    files: dict[str, str], deliverables: list[str], expected: list[str], found: str | None
+) -> None:
+    conclusion = evaluate(files=files, deliverables=deliverables, expected_outputs=expected)
+
+    assert (conclusion.reason_code or None) == found
+
+
+def test_a_deliverable_declared_twice_is_missed_once() -> None:
+    conclusion = evaluate(deliverables=["a.md"], expected_outputs=["./a.md"])
+
+    assert len(conclusion.findings) == 1
+
+
+ALL, BALANCED = ToolSuccessPolicy.ALL_TOOLS_HARD, ToolSuccessPolicy.DEVELOPMENT_BALANCED
+RESILIENT, SAFETY = ToolSuccessPolicy.METHOD_RESILIENT, ToolSuccessPolicy.SAFETY_INTEGRITY_ONLY
+
+
+@pytest.mark.parametrize(
+    ("policy", "tool", "error", "later", "expected"),
+    [
+        (ALL, "edit_file", "old text appears twice", [], "hard"),
+        (ALL, "web_fetch", "HTTP 404", [], "advisory"),
+        (ALL, "web_search", "Rate limit reached", [], "advisory"),
+        (ALL, "web_fetch", "response too large", [], "advisory"),
+        (ALL, "fetch_url", "Timed out after 30 s", [], "advisory"),
+        (ALL, "web_fetch", "argument url is not a string", [], "hard"),
+        # A guard that stopped the tool is not bad weather.
+        (ALL, "web_fetch", "403: private address blocked (SSRF)", [], "hard"),
+        (ALL, "read_file", "HTTP 404", [], "hard"),
+        (BALANCED, "bash", "2 tests failed", [], "advisory"),
+        (BALANCED, "edit_file", "old text appears twice", [], "hard"),
+        (BALANCED, "edit_file", "old text appears twice", ["edit_file"], "advisory"),
+        (BALANCED, "bash", "sandbox violation", [], "hard"),
+        (RESILIENT, "edit_file", "old text appears twice", [], "hard"),
+        (RESILIENT, "edit_file", "old text appears twice", ["write_file"], "advisory"),
+        (SAFETY, "edit_file", "old text appears twice", [], "advisory"),
+        (SAFETY, "write_file", "path is outside the workspace", [], "hard"),
+        (SAFETY, "write_file", "checksum mismatch of a sealed artefact", [], "hard"),
+    ],
+)
+def test_which_failures_of_tools_the_work_is_blamed_for(
+    policy: ToolSuccessPolicy, tool: str, error: str, later: list[str], expected: str
+) -> None:
+    calls = (failed_call(tool, error), *(ToolCall(one, True) for one in later))
+
+    conclusion = evaluate(tool_calls=calls, tool_policy=policy)
+
+    assert told(conclusion) == [("tool-calls", expected, "tool_failed")]
+    assert conclusion.findings[0].place == {"tool_call": 0}
+    assert error in conclusion.findings[0].message
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        (["a.md"], []),
+        (["./a.md"], []),
+        (["/home/agent/project/a.md"], []),
+        ([], []),
+        (None, []),
+        (["b.md"], [("advisory", "changed_file_missing")]),
+        (["empty.md"], [("advisory", "changed_file_missing")]),
+        (["../a.md"], [("hard", "path_outside_workspace")]),
+        (["sub/../../a.md"], [("hard", "path_outside_workspace")]),
+        (["/etc/passwd"], [("hard", "path_outside_workspace")]),
+        (["C:\\work\\a.md"], []),
+        (["C:\\Windows\\b.dll"], [("hard", "path_outside_workspace")]),
+        (["~/.ssh/id"], [("hard", "path_outside_workspace")]),
+        ("a.md", [("advisory", "odd_payload")]),
+        ({"path": "a.md"}, [("advisory", "odd_payload")]),
+        (["a.md", 3], [("advisory", "odd_payload")]),
+        (7, [("advisory", "odd_payload")]),
+    ],
+)
+def test_files_that_tools_say_they_changed(changed: Any, expected: list[tuple[str, str]]) -> None:
+    files = {"a.md": "text", "empty.md": ""}
+    calls = (ToolCall("edit", True, files_changed=changed),)
+
+    conclusion = evaluate(files=files, tool_calls=calls)
+
+    assert [(enforcement, code) for _, enforcement, code in told(conclusion)] == expected
+
+
+@pytest.mark.parametrize(
+    ("tool", "excused"),
+    [("delete_file", True), ("rm", True), ("git_mv", True), ("move", True), ("format", False)],
+)
+def test_a_tool_that_takes_files_away_may_name_them(tool: str, excused: bool) -> None:
+    calls = (ToolCall(tool, True, files_changed=["gone.md"]),)
+
+    assert (evaluate(tool_calls=calls).findings == ()) is excused
+
+
+@given(JSON, JSON, st.lists(st.one_of(st.integers(), st.sampled_from(["a", "b/c"]))) | JSON)
+def test_no_shape_of_a_tool_call_fails_a_run(args: Any, result: Any, changed: Any) -> None:
+    calls = (ToolCall("edit", True, args=args, result=result, files_changed=changed),)
+
+    conclusion = evaluate(tool_calls=calls)
+
+    hard = {one.reason_code for one in conclusion.findings if one.enforcement == "hard"}
+    assert hard <= {"path_outside_workspace"}
+    assert json.dumps([one.to_json() for one in conclusion.findings])
+
+
+@pytest.mark.parametrize(
+    ("path", "content", "declared", "expected", "place"),
+    [
+        ("a.py", "x = 1\n", True, None, (None, None)),
+        ("a.py", "x = 1\ndef f(:\n", True, "hard", (2, 7)),
+        ("a.py", "def f(:\n", False, "advisory", (1, 7)),
+        ("a.json", '{"a": 1}', True, None, (None, None)),
+        ("a.json", '{"a": 1,\n "b" 2}', True, "hard", (2, 6)),
+        ("a.json", '{"a": {"b": 1},\n "b": "a", "a": 2}', True, "advisory", (2, 12)),
+        ("a.json", '{"NaN": "}",\n "a": [NaN]}', True, "advisory", (2, 8)),
+        ("a.json", "\ufeff{}", True, "observe", (1, 1)),
+        ("tsconfig.json", '{\n// why\n"a": [1,],\n}', True, None, (None, None)),
+        ("a.yaml", "a: 1\n---\nb: !tag {c: 2}\n", True, None, (None, None)),
+        ("a.yml", "a: [1\nb: 2\n", True, "hard", (2, 2)),
+        ("a.yaml", "a: {{ value }}\nb: : {{ x }}\n", True, None, (None, None)),
+        ("a.unknown", "def f(:", True, None, (None, None)),
+    ],
+)
+def test_files_parse_by_their_suffix(
+    path: str,
+    content: str,
+    declared: bool,
+    expected: str | None,
+    place: tuple[int | None, int | None],
+) -> None:
+    conclusion = evaluate(files={path: content}, deliverables=[path] if declared else [])
+
+    found = conclusion.findings[0] if conclusion.findings else None
+    assert (str(found.enforcement) if found else None) == expected
+    assert ((found.line, found.column) if found else (None, None)) == place
+
+
+def test_a_file_above_the_cap_is_unknown_and_never_blamed() -> None:
+    files = {"a.py": b"(" * 5_000_001}
+
+    conclusion = evaluate(files=files, deliverables=["a.py"])
+
+    assert (conclusion.outcome, conclusion.findings[0].verdict) == ("pass", "unknown")
+
+
+@pytest.mark.parametrize(
+    ("path", "content", "found"),
+    [
+        ("a.png", b"\x89PNG\r\n\x1a\n", ""),
+        ("a.png", b"<html>", "file_type_mismatch"),
+        ("a.md", b"a\0b", "file_type_mismatch"),
+        ("a.csv", b"\xff\xfea\0", ""),
+        ("a.bin", b"a\0b", ""),
+    ],
+)
+def test_a_file_holds_what_its_name_promises(path: str, content: bytes, found: str) -> None:
+    conclusion = evaluate(files={path: content}, deliverables=[path])
+
+    assert conclusion.reason_code == found
+    assert conclusion.verdict == "accept"
+
+
+def test_no_finding_holds_what_a_database_cannot() -> None:
+    calls = (ToolCall("edit", True, files_changed=["../" + "a\0b" * 500]),)
+
+    [found] = evaluate(tool_calls=calls).findings
+
+    assert "\0" not in found.path
+    assert len(found.path) == 500
+
+
+@pytest.mark.parametrize(
+    ("about", "code"),
+    [
+        ({"gates": ["test"]}, "sandbox_unavailable"),
+        ({"custom_verifier": "totals"}, "verifier_unavailable"),
+    ],
+)
+def test_what_a_phase_asks_for_and_nobody_runs_is_never_taken_for_passed(
+    about: dict[str, Any], code: str
+) -> None:
+    conclusion = evaluate(output="fine", **about)
+
+    assert (conclusion.outcome, conclusion.verdict) == ("partial_verified", "undecided")
+    assert conclusion.review_reasons == (code,)

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from processes.definition.model import Enforcement
+from tests.engine.cases import finding
+from verification.engine import confidence
+from verification.engine.finding import Finding
+from verification.engine.outcome import (
+    Action,
+    ConfidenceLevel,
+    FindingVerdict,
+    Source,
+    Verdict,
+)
+
+ACCEPT, REJECT, UNDECIDED = Verdict.ACCEPT, Verdict.REJECT, Verdict.UNDECIDED
+LOW = finding(reason_code="low_confidence", enforcement=Enforcement.ADVISORY)
+CONCERN = finding(source=Source.LLM, enforcement=Enforcement.ADVISORY)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "findings", "reached", "level"),
+    [
+        (ACCEPT, [], {}, "MEDIUM"),
+        (ACCEPT, [], {"tests_passed": True}, "HIGH"),
+        (ACCEPT, [], {"tier_requested": 2, "tier_achieved": 2}, "HIGH"),
+        (ACCEPT, [], {"tier_requested": 3, "tier_achieved": 2}, "MEDIUM"),
+        (ACCEPT, [CONCERN], {"tier_requested": 2, "tier_achieved": 2}, "MEDIUM"),
+        (ACCEPT, [LOW], {"tier_requested": 2, "tier_achieved": 2}, "MEDIUM"),
+        (UNDECIDED, [finding(reason_code="infra_verifier_error")], {}, "MEDIUM"),
+        (REJECT, [finding()], {}, "FAILED"),
+        (REJECT, [finding(source=Source.LLM, reason_code="llm_semantic_failed")], {}, "MEDIUM"),
+        (REJECT, [finding(reason_code="build_failed"), CONCERN], {}, "FAILED"),
+        (REJECT, [finding(reason_code="tests_failed"), CONCERN], {}, "FAILED"),
+        (ACCEPT, [finding(reason_code="no_tests", enforcement=Enforcement.ADVISORY)], {}, "MEDIUM"),
+        (
+            ACCEPT,
+            [finding(reason_code="tests_failed", enforcement=Enforcement.OBSERVE)],
+            {"tests_passed": True},
+            "HIGH",
+        ),
+        (
+            ACCEPT,
+            [finding(reason_code="tests_failed", verdict=FindingVerdict.SATISFIED)],
+            {"tests_passed": True},
+            "HIGH",
+        ),
+    ],
+)
+def test_the_first_level_that_fits_holds(
+    verdict: Verdict, findings: list[Finding], reached: dict[str, Any], level: str
+) -> None:
+    reached = {"tier_requested": 1, "tier_achieved": 1, **reached}
+
+    assert confidence.level(verdict, findings, **reached) == level
+
+
+@pytest.mark.parametrize(
+    ("verdict", "level", "attempts_left", "terminal", "action"),
+    [
+        (REJECT, ConfidenceLevel.FAILED, 1, "", Action.RETRY),
+        (REJECT, ConfidenceLevel.MEDIUM, 1, "", Action.RETRY),
+        (REJECT, ConfidenceLevel.FAILED, 0, "", Action.REVERT),
+        (REJECT, ConfidenceLevel.FAILED, 2, "repeated_candidate", Action.REVERT),
+        (UNDECIDED, ConfidenceLevel.MEDIUM, 3, "", Action.REVIEW_BRANCH),
+        (ACCEPT, ConfidenceLevel.MEDIUM, 3, "", Action.REVIEW_BRANCH),
+        (ACCEPT, ConfidenceLevel.HIGH, 0, "", Action.AUTO_COMMIT),
+    ],
+)
+def test_only_a_reject_with_attempts_left_runs_the_work_again(
+    verdict: Verdict, level: ConfidenceLevel, attempts_left: int, terminal: str, action: Action
+) -> None:
+    chosen = confidence.action(verdict, level, attempts_left=attempts_left, terminal=terminal)
+
+    assert chosen is action

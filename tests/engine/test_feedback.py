@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from defusedxml import ElementTree
+from hypothesis import given
+from hypothesis import strategies as st
+
+from processes.definition.model import Enforcement
+from tests.engine.cases import evaluate, failed_call, regex
+from verification.engine.climb import Conclusion
+from verification.engine.feedback import MAX_LINES, Feedback, feedback
+
+NO_X = regex("no-x", "x", description="No x is allowed.", suggestion="Write y.")
+
+
+def said(conclusion: Conclusion, **about: Any) -> Feedback:
+    return feedback(conclusion, **{"attempt": 2, "max_attempts": 3, **about})
+
+
+def test_a_reject_names_code_attempt_problem_place_and_remedy() -> None:
+    files = {"a.json": '{"a": 1,\n}'}
+
+    text = said(evaluate(files=files, deliverables=["a.json"], rules=[NO_X], output="x")).text
+
+    assert text.splitlines() == [
+        '<verification_rejected code="syntax_invalid" attempt="2" of="3">',
+        "Summary: 1 problem must be solved, 1 remark beside.",
+        "- [syntax] a.json:2 Expecting property name enclosed in double quotes.",
+        "- [no-x] (advisory) line 1 No x is allowed. Found: 'x'. → Write y.",
+        "</verification_rejected>",
+    ]
+
+
+def test_undecided_neither_blames_nor_asks_for_a_rerun() -> None:
+    text = said(evaluate(output="fine", tier=2), attempt=None).text
+
+    assert text.startswith('<verification_undecided code="verifier_unavailable">')
+    assert "The work is not blamed; do not run it again." in text
+    assert "attempt" not in text
+
+
+def test_a_pass_with_warnings_lists_its_remarks() -> None:
+    text = said(evaluate(rules=[NO_X], output="x"), attempt=None).text
+
+    assert text.startswith('<verification_passed code="rule_violated">')
+    assert "Accepted, with 1 remark." in text
+
+
+def test_a_clean_pass_has_nothing_to_say() -> None:
+    assert said(evaluate(output="fine"), attempt=None) == Feedback()
+
+
+def test_observed_rules_say_nothing_to_the_submitter() -> None:
+    observed = replace(NO_X, enforcement=Enforcement.OBSERVE)
+
+    assert said(evaluate(rules=[observed], output="x")) == Feedback()
+
+
+def test_items_hold_the_whole_message_where_the_text_shortens_it() -> None:
+    error = "long " * 1_000
+    spoken = said(evaluate(tool_calls=(failed_call("bash", error),)))
+
+    assert spoken.items[0].message == f"bash: {error.strip()}"
+    assert len(spoken.text) < 1_000
+
+
+def test_the_text_lists_so_many_and_counts_the_rest() -> None:
+    paths = [f"{number}.md" for number in range(MAX_LINES + 5)]
+
+    spoken = said(evaluate(deliverables=paths))
+
+    assert "- 5 more, listed with the run." in spoken.text
+    assert len(spoken.items) == MAX_LINES + 5
+
+
+def test_with_nothing_specific_to_say_the_criteria_are_named() -> None:
+    rejected = replace(evaluate(return_code=1), findings=())
+
+    assert "Criteria not met: It runs." in said(rejected, acceptance_criteria="It runs.").text
+
+
+@pytest.mark.parametrize(
+    ("instructions", "expected"),
+    [
+        ({"nonzero_return_code": "Read the log."}, "Instructions: Read the log."),
+        ({"default": "Ask Ann."}, "Instructions: Ask Ann."),
+        ({"tests_failed": "Run the tests."}, ""),
+    ],
+)
+def test_the_process_speaks_in_its_own_words(instructions: dict[str, str], expected: str) -> None:
+    text = said(evaluate(return_code=1), instructions=instructions).text
+
+    assert (expected in text) if expected else ("Instructions" not in text)
+
+
+def test_the_end_of_all_attempts_is_said() -> None:
+    text = said(evaluate(return_code=1), terminal="attempts_exhausted").text
+
+    assert "All attempts are used." in text
+
+
+def test_the_same_work_again_is_told_that_it_was_not_counted() -> None:
+    first = said(evaluate(return_code=1), repeats=0).text
+    second = said(evaluate(return_code=1), repeats=1).text
+
+    assert "not counted again" not in first
+    assert "not counted again" in second
+
+
+@given(st.text(), st.text(min_size=1), st.text())
+def test_submitted_text_never_breaks_out_of_the_feedback(
+    error: str, path: str, criteria: str
+) -> None:
+    conclusion = evaluate(
+        tool_calls=(failed_call("bash", f"</verification_rejected> {error}"),),
+        expected_outputs=[path],
+    )
+
+    text = said(conclusion, acceptance_criteria=criteria).text
+
+    assert ElementTree.fromstring(text).tag == "verification_rejected"
+
+
+@given(st.text(min_size=1), st.text())
+def test_nor_does_what_a_process_or_a_task_says(instructions: str, criteria: str) -> None:
+    rejected = replace(evaluate(return_code=1), findings=())
+
+    text = said(rejected, instructions={"default": instructions}, acceptance_criteria=criteria).text
+
+    assert ElementTree.fromstring(text).tag == "verification_rejected"
+
+
+@given(st.text())
+def test_the_same_findings_give_the_same_words(output: str) -> None:
+    assert said(evaluate(rules=[NO_X], output=output)) == said(
+        evaluate(rules=[NO_X], output=output)
+    )

@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.ground.installation import Installation, installed
+
+
+@pytest.fixture(scope="session")
+def first_start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Installation, str]]:
+    """An installation that was started once and stopped, and what it said."""
+    with installed(tmp_path_factory.mktemp("ground") / "a folder of élan") as installation:
+        installation.start_and_wait()
+        said = installation.output
+        installation.press()
+        installation.wait()
+        yield installation, said
+
+
+@pytest.fixture
+def stopped(first_start: tuple[Installation, str]) -> Iterator[Installation]:
+    installation, _ = first_start
+    yield installation
+    installation.kill_everything()
+
+
+@pytest.fixture
+def running(stopped: Installation) -> Installation:
+    stopped.start_and_wait()
+    return stopped

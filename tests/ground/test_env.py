@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from loomverify.env import ConfigurationError, keep_secret, read_environment
+
+KEY = "lv_" + "k" * 32
+PRODUCTION = {
+    "LOOMVERIFY_ENV": "production",
+    "DATABASE_URL": "postgresql://user:word@host/loomverify",
+    "LOOMVERIFY_SECRET_KEY": "s" * 50,
+}
+
+
+def test_nothing_needs_to_be_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    env = read_environment({})
+
+    assert (env.production, env.port, env.base_url) == (False, 8000, "http://localhost:8000")
+    assert env.data == tmp_path / "var"
+    assert (env.database_url, env.redis_url, env.email_url, env.judge) == ("", "", "", None)
+    assert env.secret_key == (tmp_path / "var" / "secret-key").read_text()
+
+
+def test_an_empty_variable_is_an_unset_one(tmp_path: Path) -> None:
+    plain = read_environment({"LOOMVERIFY_DATA": str(tmp_path)})
+    names = ["PORT", "BASE_URL", "DATABASE_URL", "REDIS_URL", "EMAIL_URL", "LOOMVERIFY_ENV"]
+
+    env = read_environment({"LOOMVERIFY_DATA": str(tmp_path), **dict.fromkeys(names, "")})
+
+    assert env == plain
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("PORT", "8001"),
+        ("BASE_URL", "https://verify.example.com/"),
+        ("BASE_URL", "http://[::1]:8000"),
+        ("ALLOWED_HOSTS", "verify.example.com, .example.org, [::1], *"),
+        ("CSRF_TRUSTED_ORIGINS", "https://*.example.com"),
+        ("DATABASE_URL", "postgres://u:p@host:5432/name?sslmode=require"),
+        ("DATABASE_URL", "postgresql:///name?host=/var/run/postgresql"),
+        ("REDIS_URL", "redis://localhost"),
+        ("REDIS_URL", "rediss://:word@host:6380/1"),
+        ("REDIS_URL", "unix:///run/redis.sock"),
+        ("EMAIL_URL", "submission://user:word@host:587"),
+        ("EMAIL_URL", "console://"),
+        ("LOOMVERIFY_ENV", "development"),
+        ("LOOMVERIFY_API_KEY", KEY),
+        ("LOOMVERIFY_JUDGE_API_BASE", "http://localhost:1234/v1"),
+        ("LOOMVERIFY_SANDBOX", "off"),
+    ],
+)
+def test_sound_values_are_taken(tmp_path: Path, name: str, value: str) -> None:
+    read_environment({"LOOMVERIFY_DATA": str(tmp_path), "LOOMVERIFY_JUDGE_MODEL": "m", name: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("PORT", "0"),
+        ("PORT", "99999"),
+        ("PORT", "-1"),
+        ("PORT", "abc"),
+        ("PORT", "80 "),
+        ("PORT", "٨٠"),
+        ("PORT", "9" * 5000),
+        ("BASE_URL", "verify.example.com"),
+        ("BASE_URL", "ftp://verify.example.com"),
+        ("BASE_URL", "https://"),
+        ("BASE_URL", "https://host:port"),
+        ("BASE_URL", "https://host/below"),
+        ("BASE_URL", "https://user:word@host"),
+        ("ALLOWED_HOSTS", "https://verify.example.com"),
+        ("ALLOWED_HOSTS", "verify.example.com:8000"),
+        ("CSRF_TRUSTED_ORIGINS", "verify.example.com"),
+        ("DATABASE_URL", "mysql://host/name"),
+        ("DATABASE_URL", "sqlite:///file"),
+        ("DATABASE_URL", "postgresql://host:port/name"),
+        ("DATABASE_URL", "host"),
+        ("REDIS_URL", "localhost:6379"),
+        ("REDIS_URL", "redis://"),
+        ("REDIS_URL", "redis://host:99999/0"),
+        ("REDIS_URL", "redis://host/first"),
+        ("REDIS_URL", "redis://[::1"),
+        ("EMAIL_URL", "mail.example.com"),
+        ("EMAIL_URL", "pigeon://host"),
+        ("EMAIL_URL", "smtp://"),
+        ("EMAIL_URL", "smtp://host:port"),
+        ("LOOMVERIFY_ENV", "prod"),
+        ("LOOMVERIFY_API_KEY", "lv_short"),
+        ("LOOMVERIFY_API_KEY", "k" * 40),
+        ("LOOMVERIFY_API_KEY", KEY + " "),
+        ("LOOMVERIFY_JUDGE_API_BASE", "localhost:1234"),
+        ("LOOMVERIFY_ALTERNATE_JUDGE_API_BASE", "localhost:1234"),
+        ("LOOMVERIFY_REVERIFY_DEADLINE", "soon"),
+        ("LOOMVERIFY_REVERIFY_DEADLINE", "-1"),
+        ("LOOMVERIFY_SANDBOX", "podman"),
+    ],
+)
+def test_a_senseless_value_is_one_sentence_about_its_variable(
+    tmp_path: Path, name: str, value: str
+) -> None:
+    models = {"LOOMVERIFY_JUDGE_MODEL": "m", "LOOMVERIFY_ALTERNATE_JUDGE_MODEL": "m"}
+
+    with pytest.raises(ConfigurationError) as caught:
+        read_environment({"LOOMVERIFY_DATA": str(tmp_path), **models, name: value})
+
+    assert str(caught.value).startswith(f"{name} ")
+    assert str(caught.value).endswith(".")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("missing", ["DATABASE_URL", "LOOMVERIFY_SECRET_KEY"])
+def test_production_insists(tmp_path: Path, missing: str) -> None:
+    variables = {**PRODUCTION, "LOOMVERIFY_DATA": str(tmp_path), missing: ""}
+
+    with pytest.raises(ConfigurationError, match=f"^{missing} is required"):
+        read_environment(variables)
+
+
+def test_a_wrong_address_does_not_repeat_its_password(tmp_path: Path) -> None:
+    variables = {"LOOMVERIFY_DATA": str(tmp_path), "DATABASE_URL": "mysql://u:hidden@host/name"}
+
+    with pytest.raises(ConfigurationError) as caught:
+        read_environment(variables)
+
+    assert "hidden" not in str(caught.value)
+
+
+def test_a_kept_secret_is_made_once_and_is_its_owners_alone(tmp_path: Path) -> None:
+    path = tmp_path / "below" / "secret"
+
+    first = keep_secret(path, lambda: "first")
+    second = keep_secret(path, lambda: "second")
+
+    assert (first, second) == ("first", "first")
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_an_empty_secret_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "secret").touch()
+
+    with pytest.raises(ConfigurationError, match="is empty"):
+        keep_secret(tmp_path / "secret", lambda: "made")

@@ -1,0 +1,37 @@
+"""Loaded before Django's settings are: tests have a database and a data folder of their own.
+
+What the machine does not offer is skipped with its reason, and is an error when
+`LOOMVERIFY_REQUIRE` (comma list: chromium, redis) names it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.postgres import ensure_test_database
+
+CHROMIUM = Path("/usr/bin/chromium")
+
+ensure_test_database()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    required = {name.strip() for name in os.environ.get("LOOMVERIFY_REQUIRE", "").split(",")}
+    for marker, name, reason in _missing():
+        concerned = [item for item in items if item.get_closest_marker(marker)]
+        if concerned and name in required:
+            raise pytest.UsageError(f"LOOMVERIFY_REQUIRE names {name}: {reason}.")
+        for item in concerned:
+            item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def _missing() -> Iterator[tuple[str, str, str]]:
+    if not CHROMIUM.exists():
+        yield "browser", "chromium", f"{CHROMIUM} is not installed"
+    if shutil.which("redis-server") is None:
+        yield "redis", "redis", "redis-server is not installed"

@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from processes.definition.lint import lint
+from processes.definition.load import load
+from processes.lint_command import lint as lint_files
+from tests.processes.files import SMALL, WITH_EVERYTHING, with_phase, with_rule
+
+REGEX = {"type": "regex", "applies_to_phases": "build"}
+
+
+def warnings_of(source: str) -> list[tuple[str, str]]:
+    definition = load(source).definition
+    assert definition is not None
+    return [(problem.code, problem.path) for problem in lint(definition)]
+
+
+def test_a_process_without_mistakes_has_no_warnings() -> None:
+    assert warnings_of(SMALL) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        (with_phase(""), ("phase.no_criteria", "phases[0]")),
+        (with_rule(type="regex"), ("rule.unscoped", "verification.rules[0]")),
+        (with_rule(applies_to_phases="build"), ("rule.unused", "verification.rules[0]")),
+        (
+            with_rule(**REGEX, check="a(?=b)"),
+            ("rule.pattern.unsupported", "verification.rules[0].check"),
+        ),
+        (
+            with_rule(**REGEX, examples="{pass: [fine, TODO], fail: [TODO]}"),
+            ("rule.example", "verification.rules[0].examples.pass[1]"),
+        ),
+        (
+            with_rule(**REGEX, examples="{fail: [fine]}"),
+            ("rule.example", "verification.rules[0].examples.fail[0]"),
+        ),
+        (
+            with_rule(**REGEX, requires_exact_cardinality="true"),
+            ("rule.field_without_effect", "verification.rules[0]"),
+        ),
+        (
+            SMALL + "    - {name: twin, check: TODO, type: regex, applies_to_phases: '*'}\n",
+            ("rule.overlap", "verification.rules[1]"),
+        ),
+        (
+            SMALL + "    - {name: judged, check: c, min_count: 2, applies_to_phases: check}\n",
+            ("rule.field_without_effect", "verification.rules[1].min_count"),
+        ),
+    ],
+)
+def test_a_probable_mistake_is_a_warning_with_its_place(
+    source: str, expected: tuple[str, str]
+) -> None:
+    assert warnings_of(source) == [expected]
+
+
+def test_doubt_is_never_a_warning() -> None:
+    found = [code for code, _ in warnings_of(WITH_EVERYTHING)]
+
+    assert "policy.doubt_as_warning" in found
+
+
+@pytest.mark.parametrize(
+    ("fields", "violated"),
+    [
+        ({}, {"": False, "TODO": True, "TODO TODO": True}),
+        ({"expect": "match"}, {"": True, "TODO": False}),
+        ({"min_count": 2}, {"TODO": True, "TODO TODO": False, "TODO TODO TODO": False}),
+        (
+            {"min_count": 2, "requires_exact_cardinality": "true"},
+            {"TODO": True, "TODO TODO": False, "TODO TODO TODO": True},
+        ),
+    ],
+)
+def test_examples_are_judged_as_runs_are(
+    fields: dict[str, object], violated: dict[str, bool]
+) -> None:
+    passing = [text for text, is_violated in violated.items() if not is_violated]
+    failing = [text for text, is_violated in violated.items() if is_violated]
+    right = f"{{pass: {passing}, fail: {failing}}}"
+    wrong = f"{{pass: {failing}, fail: {passing}}}"
+
+    assert warnings_of(with_rule(**REGEX, **fields, examples=right)) == []
+    assert len(warnings_of(with_rule(**REGEX, **fields, examples=wrong))) == len(violated)
+
+
+def test_the_command_prints_places_and_fails_only_on_errors(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    good, doubtful, bad = (tmp_path / name for name in ("good.yaml", "doubtful.yaml", "bad.yaml"))
+    good.write_text(SMALL)
+    doubtful.write_text(with_rule(type="regex"))
+    bad.write_text("name: x\nphases: 7\n")
+
+    assert lint_files([str(good), str(doubtful)]) == 0
+    assert lint_files([str(good), str(bad), str(tmp_path / "missing.yaml")]) == 1
+
+    printed = capsys.readouterr().out
+    assert f"{doubtful}:7:1: warning: The rule 'r' names no phase" in printed
+    assert f"{bad}:2:9: error: phases must be a list of phases, not text. [value.kind]" in printed
+    assert "missing.yaml:1:1: error: " in printed
+    assert "3 file(s), 2 error(s), 0 warning(s)" in printed

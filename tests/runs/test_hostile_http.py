@@ -1,0 +1,272 @@
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.runs.conftest import body_of
+from tests.runs.test_archives import tar_gz, zipped
+from tests.stack import Stack, running_stack
+
+MAX_MEGABYTES = 400
+MAX_SECONDS = 10.0
+"""Two on an idle machine; suites share theirs."""
+JSON = {"Content-Type": "application/json"}
+CHUNK = b"x" * 65536
+
+
+@pytest.fixture(scope="module")
+def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    """No worker: what is stored stays as it was submitted."""
+    with running_stack(tmp_path_factory.mktemp("hostile"), "web") as stack:
+        yield stack
+
+
+@pytest.fixture
+def client(stack: Stack) -> Iterator[httpx.Client]:
+    with stack.client() as client:
+        yield client
+
+
+def stored(stack: Stack) -> tuple[int, int, int, int]:
+    """Runs, tasks and blobs in tables, files in the evidence folder."""
+    [(runs, tasks, blobs)] = stack.query(
+        "select (select count(*) from runs_run), (select count(*) from runs_task),"
+        " (select count(*) from runs_blob)"
+    )
+    evidence = stack.folder / "evidence"
+    return runs, tasks, blobs, sum(path.is_file() for path in evidence.rglob("*"))
+
+
+def with_args(args: bytes) -> bytes:
+    call = b'"tool_calls": [{"tool": "t", "success": true, "args": ' + args + b"}]}"
+    return json.dumps(body_of()).encode()[:-1] + b", " + call
+
+
+def chunked(total: int, head: bytes = b"") -> Iterator[bytes]:
+    yield head
+    for _ in range(total // len(CHUNK)):
+        yield CHUNK
+
+
+def megabytes(stack: Stack) -> int:
+    """The most memory that the web process ever held."""
+    status = Path(f"/proc/{stack.processes['web'].pid}/status").read_text()
+    [line] = [line for line in status.splitlines() if line.startswith("VmHWM")]
+    return int(line.split()[1]) // 1024
+
+
+def parts(*named: tuple[str, Any]) -> dict[str, Any]:
+    run = ("run", ("run.json", json.dumps(body_of()), "application/json"))
+    return {"files": [run, *[(name, (name, content)) for name, content in named]]}
+
+
+def raw_parts(content: bytes, content_type: str = "multipart/form-data; boundary=x") -> Any:
+    return {"content": content, "headers": {"Content-Type": content_type}}
+
+
+def form_field(name: str, content: bytes) -> bytes:
+    return b'--x\r\nContent-Disposition: form-data; name="%s"\r\n\r\n%s\r\n' % (
+        name.encode(),
+        content,
+    )
+
+
+BODIES: dict[str, tuple[dict[str, Any], int, str, list[Any]]] = {
+    "levels": (
+        {"content": with_args(b"[" * 200_000), "headers": JSON},
+        400, "json.too_deep", ["body"],
+    ),
+    "large": (
+        {"content": b" " * 100_000_000, "headers": JSON},
+        413, "body.too_large", ["body"],
+    ),
+    "larger than JSON may be": (
+        {"content": b" " * 17_000_000, "headers": JSON},
+        413, "body.too_large", ["body"],
+    ),
+    "large without a length": (
+        {"content": chunked(100_000_000, b"{"), "headers": JSON},
+        413, "body.too_large", ["body"],
+    ),
+    "millions of values": (
+        {"content": with_args(b"[" + b"[]," * 5_000_000 + b"1]"), "headers": JSON},
+        413, "json.too_many_values", ["body"],
+    ),
+    "a key twice": (
+        {"content": b'{"process": "general", "process": "general"}', "headers": JSON},
+        400, "json.invalid", ["body"],
+    ),
+    "an encoded body": (
+        {"content": gzip.compress(b"{}"), "headers": {**JSON, "Content-Encoding": "gzip"}},
+        415, "content_encoding.unknown", ["header", "Content-Encoding"],
+    ),
+    "a form": (
+        {"data": {"run": "{}"}},
+        415, "content_type.unknown", ["header", "Content-Type"],
+    ),
+    "a large part": (
+        parts(("workspace", CHUNK * 1100)),
+        413, "archive.too_large", ["body", "workspace"],
+    ),
+    "two archives": (
+        parts(("workspace", tar_gz(("a", b"")).getvalue()), ("workspace", b"")),
+        422, "part.duplicate", ["body", "workspace"],
+    ),
+    "two runs": (
+        raw_parts(form_field("run", b"{}") * 2 + b"--x--"),
+        422, "part.duplicate", ["body", "run"],
+    ),
+    "a part nobody knows": (
+        parts(("workspaces", b"")),
+        422, "part.unknown", ["body", "workspaces"],
+    ),
+    "text that is not UTF-8": (
+        raw_parts(form_field("run", b'{"output": "\xff"}') + b"--x--"),
+        400, "json.not_utf8", ["body", "run"],
+    ),
+    "no boundary": (
+        raw_parts(b"--x", "multipart/form-data"),
+        400, "multipart.invalid", ["body"],
+    ),
+    "a bomb": (
+        parts(("workspace", zipped(("bomb", bytes(32_000_000))).getvalue())),
+        413, "archive.unpacks_too_large", ["body", "workspace"],
+    ),
+    "a bomb behind the end of a tar": (
+        parts(("workspace", gzip.compress(bytes(32_000_000)))),
+        413, "archive.unpacks_too_large", ["body", "workspace"],
+    ),
+    "a tar behind the end of a tar": (
+        parts(("workspace", gzip.compress(gzip.decompress(tar_gz(("a", b"")).getvalue()) * 2))),
+        422, "archive.broken", ["body", "workspace"],
+    ),
+    "a path that climbs": (
+        parts(("workspace", tar_gz(("../../etc/cron.d/x", b"x")).getvalue())),
+        422, "path.unsafe", ["body", "workspace", "../../etc/cron.d/x"],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_a_hostile_body_is_refused_soon_and_stores_nothing(
+    stack: Stack, client: httpx.Client, name: str
+) -> None:
+    request, status, code, loc = BODIES[name]
+    before = stored(stack)
+
+    answer = client.post("/runs", **request)
+
+    problem = answer.json()
+    assert (answer.status_code, answer.headers["Content-Type"]) == (
+        status,
+        "application/problem+json",
+    )
+    assert (problem["errors"][0]["code"], problem["errors"][0]["loc"]) == (code, loc)
+    assert answer.elapsed.total_seconds() < MAX_SECONDS
+    assert stored(stack) == before
+    assert megabytes(stack) < MAX_MEGABYTES
+
+
+def test_a_body_that_breaks_off_within_the_workspace_is_not_judged_without_it(
+    stack: Stack, client: httpx.Client
+) -> None:
+    before = stored(stack)
+    whole = form_field("run", json.dumps(body_of()).encode()) + form_field(
+        'workspace"; filename="w.tgz', tar_gz(("a", os.urandom(1000))).getvalue()
+    )
+
+    answer = client.post("/runs", **raw_parts(whole[:-200]))
+
+    assert answer.json()["errors"][0]["loc"] == ["body", "workspace"]
+    assert answer.json()["errors"][0]["code"] == "body.cut_off"
+    assert stored(stack) == before
+
+
+@pytest.mark.parametrize("change", [{"process": "unknown"}, {"process_version": 99}])
+def test_what_will_not_be_verified_keeps_no_files(
+    stack: Stack, client: httpx.Client, change: dict[str, Any]
+) -> None:
+    before = stored(stack)
+    run = json.dumps(body_of(files={"inline.txt": "inline"}, **change))
+    workspace = tar_gz(("packed.txt", b"packed")).getvalue()
+
+    answer = client.post("/runs", data={"run": run}, files={"workspace": workspace})
+
+    assert answer.status_code == 404
+    assert stored(stack) == before
+
+
+def test_both_bodies_may_come_without_a_length(client: httpx.Client) -> None:
+    run = json.dumps(body_of()).encode()
+    multipart = form_field("run", run) + b"--x--\r\n"
+
+    plain = client.post("/runs", content=iter([run]), headers=JSON)
+    in_parts = client.post("/runs", **raw_parts(iter([multipart])))  # type: ignore[arg-type]
+
+    assert (plain.status_code, in_parts.status_code) == (202, 202)
+
+
+@pytest.mark.parametrize("charset", ["rot13", "utf-16", "nonsense"])
+def test_a_charset_changes_nothing(client: httpx.Client, charset: str) -> None:
+    content = form_field("run", json.dumps(body_of(output="Größe")).encode()) + b"--x--\r\n"
+
+    answer = client.post(
+        "/runs", **raw_parts(content, f"multipart/form-data; boundary=x; charset={charset}")
+    )
+
+    assert answer.status_code == 202
+
+
+def test_a_connection_that_is_cut_leaves_nothing(stack: Stack, client: httpx.Client) -> None:
+    before = stored(stack)
+    with socket.create_connection(("127.0.0.1", stack.port)) as connection:
+        connection.sendall(
+            b"POST /api/v1/runs HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n"
+            b"Content-Type: application/json\r\nAuthorization: Bearer "
+            + stack.key.encode()
+            + b'\r\n\r\n{"process": '
+        )
+
+    assert client.get("/runs").status_code == 200
+    assert stored(stack) == before
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["%00", "..%2f..%2fsecret-key", "%2e%2e/secret-key", "%ff%fe", "a" * 5000, "%ed%a0%80", "./a"],
+)
+def test_no_path_leads_out_of_a_run(client: httpx.Client, path: str) -> None:
+    run = client.post("/runs", json=body_of(files={"a.txt": "a"})).json()["id"]
+
+    answer = client.get(f"/runs/{run}/files/{path}")
+
+    assert answer.status_code == 404
+    assert answer.headers["Content-Type"] == "application/problem+json"
+
+
+@pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "OPTIONS", "HEAD"])
+def test_another_method_is_refused_with_those_that_are_taken(
+    client: httpx.Client, method: str
+) -> None:
+    answer = client.request(method, "/runs")
+
+    assert answer.status_code == 405
+    assert set(answer.headers["Allow"].split(", ")) == {"GET", "POST"}
+    assert answer.headers["Content-Type"] == "application/problem+json"
+
+
+@pytest.mark.parametrize(
+    "path", ["/nothing", "/runs/", "/runs/1", "/runs/%00", "/%ff", "/../v2/runs"]
+)
+def test_an_address_that_is_none_answers_with_a_problem(client: httpx.Client, path: str) -> None:
+    answer = client.get(path)
+
+    assert (answer.status_code, answer.headers["Content-Type"]) == (404, "application/problem+json")

@@ -1,0 +1,171 @@
+"""A whole LoomVerify of its own: PostgreSQL, broker, web, workers, relay, as real processes."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+import psycopg
+
+from loomverify.embedded import start_server, stop_server
+from tests.postgres import FAST
+
+START_SECONDS = 60.0
+PASSWORD = "correct horse battery"
+COMMANDS: dict[str, Sequence[str]] = {
+    "web": ("web", "--host=127.0.0.1"),
+    "worker": ("worker", "--queues=live", "--concurrency=2"),
+    "worker-bulk": ("worker", "--queues=bulk,shadow", "--concurrency=1", "--name=bulk"),
+    "relay": ("relay",),
+}
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def redis_server(folder: Path, *, port: int | None = None) -> Iterator[str]:
+    """A Redis of our own; yields its address."""
+    port = port or free_port()
+    process = subprocess.Popen(
+        ["redis-server", "--port", str(port), "--save", "", "--dir", str(folder)],
+        stdout=subprocess.DEVNULL,
+    )
+    try:
+        wait_for(lambda: _accepts(port), "redis")
+        yield f"redis://127.0.0.1:{port}/0"
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def wait_for(condition: Any, what: str, *, seconds: float = START_SECONDS) -> None:
+    """Wait until `condition()` is true; the assertion names what never came."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, f"{what} did not come within {seconds} s"
+        time.sleep(0.02)
+
+
+@dataclass(slots=True)
+class Stack:
+    """Processes of one installation. `key` is an admin's key of the project `default`."""
+
+    folder: Path
+    redis_url: str = ""
+    settings: str = "loomverify.settings"
+    variables: Mapping[str, str] = field(default_factory=dict)
+    processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+    port: int = field(default_factory=free_port)
+    key: str = field(default_factory=lambda: f"lv_{secrets.token_urlsafe(32)}")
+    database_url: str = ""
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+        return kept | {
+            "DJANGO_SETTINGS_MODULE": self.settings,
+            "DATABASE_URL": self.database_url,
+            "REDIS_URL": self.redis_url,
+            "PORT": str(self.port),
+            "BASE_URL": self.url,
+            "LOOMVERIFY_DATA": str(self.folder),
+            "LOOMVERIFY_API_KEY": self.key,
+            "LOOMVERIFY_ADMIN_PASSWORD": PASSWORD,
+            **self.variables,
+        }
+
+    def prepare(self) -> None:
+        self.database_url = start_server(self.folder / "postgres", extra_settings=FAST)
+        subprocess.run(self._command("migrate"), env=self.environment, check=True)
+
+    def start(self, *names: str) -> None:
+        for name in names or COMMANDS:
+            self.processes[name] = subprocess.Popen(
+                self._command(*COMMANDS[name]),
+                env=self.environment,
+                start_new_session=True,
+                stdout=(self.folder / f"{name}.log").open("ab"),
+                stderr=subprocess.STDOUT,
+            )
+        if "web" in self.processes:
+            wait_for(self._answers, "the web server")
+
+    def kill(self, name: str, number: int = signal.SIGKILL) -> None:
+        """Signal a process and everything it started, and see it end."""
+        process = self.processes.pop(name)
+        os.killpg(process.pid, number)
+        process.wait(timeout=30)
+
+    def stop(self) -> None:
+        for name in list(self.processes):
+            self.kill(name)
+        stop_server(self.folder / "postgres")
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def client(self, **headers: str) -> httpx.Client:
+        return httpx.Client(
+            base_url=f"{self.url}/api/v1",
+            headers={"Authorization": f"Bearer {self.key}", **headers},
+            timeout=90,
+        )
+
+    def browser(self) -> httpx.Client:
+        """A client that is signed in as the admin."""
+        client = httpx.Client(base_url=self.url, follow_redirects=True, timeout=30)
+        client.get("/sign-in/")
+        form = {"username": "admin", "password": PASSWORD}
+        token = {"X-CSRFToken": client.cookies["csrftoken"]}
+        assert client.post("/sign-in/", data=form, headers=token).url.path.startswith("/p/")
+        return client
+
+    def query(self, sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
+        with psycopg.connect(self.database_url, autocommit=True) as connection:
+            return connection.execute(sql, parameters).fetchall()
+
+    def _answers(self) -> bool:
+        assert self.processes["web"].poll() is None, (self.folder / "web.log").read_text()
+        try:
+            return httpx.get(f"{self.url}/healthz", timeout=5).status_code == 200
+        except httpx.TransportError:
+            return False
+
+    @staticmethod
+    def _command(*arguments: str) -> list[str]:
+        return [sys.executable, "-m", "loomverify.cli", *arguments]
+
+
+@contextmanager
+def running_stack(folder: Path, *names: str, **options: Any) -> Iterator[Stack]:
+    """Prepare, start, and in the end stop, whatever happens."""
+    stack = Stack(folder, **options)
+    try:
+        stack.prepare()
+        stack.start(*names)
+        yield stack
+    finally:
+        stack.stop()
+
+
+def _accepts(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0

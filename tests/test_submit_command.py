@@ -1,0 +1,512 @@
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import subprocess
+import sys
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loomverify.submit_command import main
+from loomverify.submitting.errors import UsageError
+from loomverify.submitting.packing import pack
+from loomverify.submitting.report import Report, place_of
+from tests.scripted_server import HANG_UP, ScriptedServer, scripted_server
+
+KEY = "lv_" + "k" * 32
+URL = "https://verify.example.com/p/default/runs/1/"
+
+
+def run_of(**changes: Any) -> dict[str, Any]:
+    run: dict[str, Any] = {
+        "id": "3f0c",
+        "url": URL,
+        "state": "finished",
+        "outcome": "pass",
+        "verdict": "accept",
+        "reason_code": "",
+        "process": "general",
+        "phase": "work",
+        "tier_requested": 1,
+        "tier_achieved": 1,
+        "task": {"id": "t", "attempts_used": 0, "max_attempts": 3},
+        "feedback": {"text": "", "items": []},
+        "findings": [],
+        "retry": {"strategy": "none", "rerun_execution": False},
+    }
+    return run | changes
+
+
+REJECTED = run_of(
+    outcome="fail",
+    verdict="reject",
+    reason_code="syntax_invalid",
+    task={"id": "t", "attempts_used": 1, "max_attempts": 3},
+    retry={"strategy": "generic", "rerun_execution": True},
+    feedback={"text": "<verification_rejected>…", "items": []},
+    findings=[
+        {
+            "rule": "no-placeholders",
+            "enforcement": "advisory",
+            "verdict": "violated",
+            "message": "A placeholder was left.",
+            "target": "output",
+            "path": "",
+            "line": None,
+            "column": None,
+            "suggestion": "Fill it in.",
+        },
+        {
+            "rule": "syntax",
+            "enforcement": "hard",
+            "verdict": "violated",
+            "message": "Expecting ',' delimiter",
+            "target": "deliverables",
+            "path": "budget.json",
+            "line": 6,
+            "column": 5,
+            "suggestion": "",
+        },
+    ],
+)
+
+
+@pytest.fixture
+def server() -> Iterator[ScriptedServer]:
+    with scripted_server() as server:
+        server.answers = [(200, run_of())]
+        yield server
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    (folder / "plan.md").write_text("# Plan\n")
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("BASE_URL", "PORT", "LOOMVERIFY_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("LOOMVERIFY_DATA", str(tmp_path / "var"))
+    monkeypatch.setattr("loomverify.submitting.client.PAUSE_SECONDS", 0.001)
+
+
+def submit(server: ScriptedServer, folder: Path, *options: str) -> int:
+    return main([str(folder), "--url", server.url, "--key", KEY, *options])
+
+
+def submitted(server: ScriptedServer) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(server.requests[0].parts["run"])
+    return document
+
+
+@pytest.mark.parametrize(
+    ("run", "code", "first_line"),
+    [
+        (run_of(), 0, "✔ Accepted"),
+        (run_of(outcome="pass_with_warnings"), 0, "▲ Accepted, with warnings"),
+        (run_of(outcome="partial_verified"), 0, "◐ Accepted, partly verified"),
+        (REJECTED, 1, "✖ Rejected  syntax_invalid"),
+        (run_of(outcome="fail", verdict="undecided"), 2, "◌ Undecided"),
+        (run_of(state="errored", outcome=None, verdict=None), 2, "◌ Could not be verified"),
+        (run_of(state="cancelled", outcome=None, verdict=None), 2, "◌ Cancelled"),
+    ],
+)
+def test_the_exit_code_says_the_verdict(
+    server: ScriptedServer,
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    run: dict[str, Any],
+    code: int,
+    first_line: str,
+) -> None:
+    server.answers = [(200, run)]
+
+    result = submit(server, folder)
+
+    written = capsys.readouterr()
+    assert result == code
+    assert written.out.splitlines()[0] == first_line
+    assert URL in written.out
+    assert written.err == ""  # progress is for terminals
+
+
+def test_a_rejection_shows_what_is_wrong_where_and_what_to_do_next(
+    server: ScriptedServer, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.answers = [(200, REJECTED)]
+
+    submit(server, folder)
+
+    text = capsys.readouterr().out
+    assert text == (
+        "✖ Rejected  syntax_invalid\n"
+        "  general / work · tier 1 of 1 · 1 of 3 attempts used\n"
+        "\n"
+        "Hard findings (1)\n"
+        "  ✖ syntax  budget.json:6:5\n"
+        "      Expecting ',' delimiter\n"
+        "\n"
+        "Advisory findings (1)\n"
+        "  ▲ no-placeholders  output\n"
+        "      A placeholder was left.\n"
+        "      → Fill it in.\n"
+        "\n"
+        "What to do next\n"
+        "  Correct the hard findings and submit the same task again: 2 left.\n"
+        "\n"
+        f"{URL}\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("run", "sentence"),
+    [
+        (REJECTED | {"retry": {"rerun_execution": False}}, "This task takes no more submissions"),
+        (run_of(verdict="undecided", outcome="fail"), "Do not redo the work"),
+        (run_of(state="errored", verdict=None), "There is no verdict"),
+        (run_of(state="running", verdict=None), "It is still running"),
+    ],
+)
+def test_each_end_names_its_next_step(run: dict[str, Any], sentence: str) -> None:
+    assert sentence in Report(run).text()
+
+
+def test_a_rejection_without_a_finding_shows_the_feedback() -> None:
+    text = Report(REJECTED | {"findings": []}).text()
+
+    assert (
+        "<verification_rejected>…\n  Correct this and submit the same task again: 2 left." in text
+    )
+
+
+@pytest.mark.parametrize(
+    ("place", "shown"),
+    [
+        ({"path": "a.py", "line": 4, "column": 2}, "a.py:4:2"),
+        ({"path": "a.py", "line": 4}, "a.py:4"),
+        ({"path": "a.py", "target": "deliverables"}, "a.py"),
+        ({"path": "", "target": "output", "line": 3}, "output:3"),
+        ({"path": "", "target": "output"}, "output"),
+        ({"path": None, "target": "evidence"}, ""),
+        ({}, ""),
+    ],
+)
+def test_a_place_is_named_as_far_as_it_is_known(place: dict[str, Any], shown: str) -> None:
+    assert place_of(place) == shown
+
+
+def test_submitted_text_cannot_steer_the_terminal() -> None:
+    finding = REJECTED["findings"][0] | {"message": "\x1b[2Jgone\x07\u202e"}
+
+    text = Report(REJECTED | {"findings": [finding]}).text()
+
+    assert "\x1b" not in text
+    assert "�[2Jgone��" in text
+
+
+def test_json_prints_the_run_as_it_came(
+    server: ScriptedServer, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.answers = [(200, REJECTED)]
+
+    code = submit(server, folder, "--json")
+
+    assert code == 1
+    assert json.loads(capsys.readouterr().out) == REJECTED
+
+
+def test_the_folder_and_the_key_are_sent(server: ScriptedServer, folder: Path) -> None:
+    (folder / ".git").mkdir()
+    (folder / ".git" / "config").write_text("[core]")
+    (folder / "loomverify.run.json").write_text('{"output": "done"}')
+
+    submit(server, folder, "--phase", "work", "--tier", "2", "--return-code", "4")
+
+    request = server.requests[0]
+    run = submitted(server)
+    with tarfile.open(fileobj=io.BytesIO(request.parts["workspace"])) as tar:
+        names = tar.getnames()
+    assert request.path == "/api/v1/runs?wait=2"
+    assert request.headers["Authorization"] == f"Bearer {KEY}"
+    assert names == ["plan.md"]
+    assert {name: run[name] for name in ("process", "phase", "tier", "output", "return_code")} == {
+        "process": "general",
+        "phase": "work",
+        "tier": 2,
+        "output": "done",
+        "return_code": 4,
+    }
+
+
+def test_options_win_over_the_run_file_and_that_over_the_folders_own(
+    server: ScriptedServer, folder: Path, tmp_path: Path
+) -> None:
+    (folder / "loomverify.run.json").write_text(
+        '{"process": "a", "phase": "a", "output": "a", "task": {"id": "a", "plan": "kept"}}'
+    )
+    (tmp_path / "more.json").write_text('{"phase": "b", "output": "b"}')
+
+    submit(server, folder, "--run", str(tmp_path / "more.json"), "--output", "c", "--task", "c")
+
+    run = submitted(server)
+    assert (run["process"], run["phase"], run["output"]) == ("a", "b", "c")
+    assert (run["task"]["id"], run["task"]["plan"]) == ("c", "kept")
+
+
+def test_a_corrected_folder_is_another_attempt_at_the_same_task(
+    server: ScriptedServer, folder: Path
+) -> None:
+    submit(server, folder)
+    (folder / "plan.md").write_text("# A better plan\n")
+    submit(server, folder)
+
+    first, second = (json.loads(request.parts["run"]) for request in server.requests)
+    assert first["task"]["id"] == second["task"]["id"]
+    assert first["task"]["id"].startswith("work-")
+    keys = {request.headers["Idempotency-Key"] for request in server.requests}
+    assert len(keys) == 2
+
+
+@pytest.mark.parametrize("given", ["@answer.txt", "-"])
+def test_the_output_is_read_from_a_file_or_the_standard_input(
+    server: ScriptedServer,
+    folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    given: str,
+) -> None:
+    (tmp_path / "answer.txt").write_text("It is done.")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "stdin", io.StringIO("It is done."))
+
+    submit(server, folder, "--output", given)
+
+    assert submitted(server)["output"] == "It is done."
+
+
+def test_a_lost_answer_is_asked_for_again_under_the_same_key_with_the_same_bytes(
+    server: ScriptedServer, folder: Path
+) -> None:
+    server.answers = [HANG_UP, (503, {}), (200, run_of())]
+
+    code = submit(server, folder)
+
+    keys = {request.headers["Idempotency-Key"] for request in server.requests}
+    bodies = {request.body for request in server.requests}
+    assert (code, len(server.requests)) == (0, 3)
+    assert (len(keys), len(bodies)) == (1, 1)
+
+
+def test_a_run_that_is_not_over_is_waited_for(server: ScriptedServer, folder: Path) -> None:
+    server.answers = [
+        (202, run_of(state="queued", verdict=None)),
+        (200, run_of(state="running", verdict=None)),
+        HANG_UP,
+        (200, REJECTED),
+    ]
+
+    code = submit(server, folder)
+
+    assert code == 1
+    assert [request.method for request in server.requests] == ["POST", "GET", "GET", "GET"]
+    assert server.requests[1].path.startswith("/api/v1/runs/3f0c?wait=")
+
+
+def test_waiting_ends_with_the_time_given(
+    server: ScriptedServer, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.answers = [(202, run_of(state="running", verdict=None))]
+
+    code = submit(server, folder, "--wait", "0.05")
+
+    assert code == 2
+    assert "It is still running; look again at the address below." in capsys.readouterr().out
+
+
+def problem(status: int, detail: str, *errors: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+    return status, {"title": "Refused", "status": status, "detail": detail, "errors": list(errors)}
+
+
+@pytest.mark.parametrize(
+    ("answer", "code", "message"),
+    [
+        (problem(401, "No."), 3, "does not accept this key"),
+        (
+            problem(404, "No process 'x' here."),
+            3,
+            "The submission was refused: No process 'x' here.",
+        ),
+        (
+            problem(422, "Bad.", {"loc": ["body", "phase"], "msg": "No such phase.", "code": "x"}),
+            3,
+            "phase: No such phase.",
+        ),
+        (
+            problem(422, "Required.", {"loc": ["body", "task", "id"], "msg": "Required."}),
+            3,
+            "The submission was refused: Required. (task.id)",
+        ),
+        ((200, b"<html>hello</html>"), 3, "does not answer like a LoomVerify server"),
+        ((404, b"<html>nothing</html>"), 3, "does not answer like a LoomVerify server"),
+        (problem(500, "It has been logged."), 2, "failed (500): It has been logged."),
+    ],
+)
+def test_what_keeps_a_submission_from_its_verdict_is_one_sentence(
+    server: ScriptedServer,
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    answer: tuple[int, Any],
+    code: int,
+    message: str,
+) -> None:
+    server.answers = [answer]
+
+    result = submit(server, folder)
+
+    written = capsys.readouterr()
+    assert result == code
+    assert message in written.err
+    assert written.out == ""
+
+
+def test_a_redirect_names_the_address_to_use(
+    server: ScriptedServer, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.answers = [(301, {})]
+    server.headers = {"Location": "https://verify.example.com/"}
+
+    code = submit(server, folder)
+
+    assert code == 3
+    assert "leads to https://verify.example.com/" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "required: DIR"),
+        (["{folder}", "--tier", "4"], "Argument --tier"),
+        (["{folder}", "--unheard-of"], "Unrecognized arguments"),
+        (["{folder}/nowhere"], "is not a folder"),
+        (["{folder}", "--wait", "-1"], "0 or more seconds"),
+        (["{folder}", "--wait", "nan"], "0 or more seconds"),
+        (["{folder}", "--run", "/nowhere.json"], "cannot be read"),
+        (["{folder}", "--run", "{folder}/plan.md"], "is not JSON"),
+        (["{folder}", "--output", "@/nowhere"], "cannot be read"),
+        (["{folder}", "--url", "verify.example.com"], "is not an address of a server"),
+        (["{folder}", "--key", "lv_ä"], "characters that no key has"),
+        (["{folder}", "--url", "http://127.0.0.1:1"], "No server answers at http://127.0.0.1:1"),
+    ],
+)
+def test_a_wrong_call_says_why_and_ends_with_three(
+    folder: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    given = [argument.format(folder=folder) for argument in arguments]
+    key = [] if "--key" in given else ["--key", KEY]
+
+    code = main([*given, *key])
+
+    assert code == 3
+    assert message in capsys.readouterr().err
+
+
+def test_without_a_key_it_says_how_to_give_one(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = main([str(folder)])
+
+    assert code == 3
+    assert "give --key, or set LOOMVERIFY_API_KEY" in capsys.readouterr().err
+
+
+def test_the_key_of_the_data_folder_is_used_where_none_is_given(
+    server: ScriptedServer, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "var").mkdir()
+    (tmp_path / "var" / "api-key").write_text(f"{KEY}\n")
+    monkeypatch.setenv("BASE_URL", server.url)
+
+    code = main([str(folder)])
+
+    assert code == 0
+    assert server.requests[0].headers["Authorization"] == f"Bearer {KEY}"
+
+
+def test_the_same_folder_gives_the_same_archive(folder: Path, tmp_path: Path) -> None:
+    (folder / "run.sh").write_text("true\n")
+    (folder / "run.sh").chmod(0o750)
+    first = pack(folder)
+    os.utime(folder / "plan.md", (1, 1))
+
+    second = pack(folder)
+
+    with tarfile.open(fileobj=io.BytesIO(gzip.decompress(second))) as tar:
+        entries = [(entry.name, entry.mode, entry.mtime, entry.uid) for entry in tar]
+    assert first == second
+    assert entries == [("plan.md", 0o644, 0, 0), ("run.sh", 0o755, 0, 0)]
+
+
+def test_links_and_special_files_are_refused_by_name(folder: Path) -> None:
+    (folder / "link").symlink_to("/etc/passwd")
+    with pytest.raises(UsageError, match="link is a symbolic link"):
+        pack(folder)
+
+    (folder / "link").unlink()
+    os.mkfifo(folder / "pipe")
+    with pytest.raises(UsageError, match="pipe is not a regular file"):
+        pack(folder)
+
+
+def test_a_folder_that_is_too_large_is_refused(folder: Path) -> None:
+    (folder / "large.bin").write_bytes(b"x" * 1_048_577)
+
+    with pytest.raises(UsageError, match=r"at most 1 MiB in 10,000 files"):
+        pack(folder, max_bytes=1_048_576)
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_on_a_terminal_one_line_of_progress_is_rewritten_and_gone_at_the_end(
+    server: ScriptedServer, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    server.answers = [
+        (202, run_of(state="running", verdict=None, tier_requested=2)),
+        (200, run_of()),
+    ]
+
+    submit(server, folder)
+
+    lines = terminal.getvalue().split("\r\x1b[K")
+    assert lines == ["", "packing", "submitting", "running: tier 2 of 2, 0 s", ""]
+
+
+def test_colour_is_for_terminals_that_want_it() -> None:
+    assert Report(REJECTED, colour=True).text().startswith("\x1b[1;31m✖ Rejected\x1b[0m")
+
+
+def test_the_command_starts_without_django(folder: Path) -> None:
+    script = (
+        "import sys; from loomverify.submit_command import main; main(['--wait', 'x']);"
+        "print([name for name in sys.modules if name.split('.')[0] in {'django', 'celery'}])"
+    )
+
+    result = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+
+    assert result.stdout.strip() == "[]"
