@@ -100,13 +100,14 @@ class Stack:
 
     def start(self, *names: str) -> None:
         for name in names or COMMANDS:
-            self.processes[name] = subprocess.Popen(
-                self._command(*COMMANDS[name]),
-                env=self.environment,
-                start_new_session=True,
-                stdout=(self.folder / f"{name}.log").open("ab"),
-                stderr=subprocess.STDOUT,
-            )
+            with (self.folder / f"{name}.log").open("ab") as log:
+                self.processes[name] = subprocess.Popen(
+                    self._command(*COMMANDS[name]),
+                    env=self.environment,
+                    start_new_session=True,
+                    stdout=log,
+                    stderr=subprocess.STDOUT,
+                )
         if "web" in self.processes:
             wait_for(self._answers, "the web server")
 
