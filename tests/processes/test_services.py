@@ -19,7 +19,7 @@ from processes.selectors import (
     rule_version_ids,
     versions,
 )
-from processes.services import versions
+from processes.services import versions as version_services
 from tests.processes.files import SMALL, WITH_EVERYTHING, with_rule
 
 pytestmark = pytest.mark.django_db
@@ -34,7 +34,7 @@ def add(project: Project, source: str, role: Role = Role.ADMIN) -> ProcessVersio
 
 
 def ship(monkeypatch: pytest.MonkeyPatch, project: Project, *texts: str) -> None:
-    monkeypatch.setattr(versions, "_shipped_texts", lambda: texts)
+    monkeypatch.setattr(version_services, "_shipped_texts", lambda: texts)
     services.ensure_builtin_processes(project=project)
 
 
