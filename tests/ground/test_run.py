@@ -5,7 +5,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import psutil
@@ -39,18 +38,14 @@ def test_the_first_start_says_where_it_is_and_how_to_get_in(
     assert (installation.data / "api-key").stat().st_mode & 0o777 == 0o600
 
 
-def test_a_later_start_is_fast_and_says_where_it_is_alone(stopped: Installation) -> None:
-    began = time.monotonic()
-
+def test_a_later_start_says_where_it_is_alone(stopped: Installation) -> None:
     stopped.start()
     wait_for(stopped.answers, "the first page")
-    seconds = time.monotonic() - began
     wait_for(lambda: READY in stopped.output, "the last line")
     wait_for(lambda: len(stopped.workers()) == 5, "the workers")
     stopped.press()
     stopped.wait()
 
-    assert seconds < 5
     assert LATER.match(stopped.output)
     assert LATER.sub("", stopped.output) == "Stopping …\n"
 
