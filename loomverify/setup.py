@@ -19,7 +19,7 @@ from processes.services import ensure_builtin_processes
 from verification.verifiers.services import ensure_verifiers
 
 CONNECT_SECONDS = 5
-STATIC_PACKAGES = ("django", "django-ninja", "django-htmx")
+STATIC_PACKAGES = ("django", "django-ninja", "django-htmx", "django-ace")
 
 
 def prepare_database(env: Environment) -> Iterator[str]:
