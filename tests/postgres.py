@@ -21,6 +21,7 @@ def ensure_test_database() -> None:
     root = Path(tempfile.gettempdir()) / f"loomverify-tests-{os.getuid()}"
     root.mkdir(exist_ok=True)
     os.environ.setdefault("LOOMVERIFY_DATA", tempfile.mkdtemp(prefix="data-", dir=root))
+    Path(os.environ["LOOMVERIFY_DATA"], "static").mkdir(parents=True, exist_ok=True)
     os.environ.setdefault("LOOMVERIFY_SECRET_KEY", "only-for-tests")
     if not os.environ.get("DATABASE_URL"):
         os.environ["DATABASE_URL"] = start_server(root / "postgres", extra_settings=FAST)

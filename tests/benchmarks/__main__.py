@@ -6,14 +6,14 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.benchmarks import latency, throughput, waiting
+from tests.benchmarks import latency, throughput, tier_one, waiting
 from tests.stack import redis_server, running_stack
 
 Row = tuple[str, str, str, bool]
 
 
 def main() -> int:
-    rows: list[Row] = []
+    rows: list[Row] = told(tier_one.rows())
     with tempfile.TemporaryDirectory(prefix="loomverify-bench-") as name:
         root = Path(name)
         for folder in ("redis", "one", "two"):

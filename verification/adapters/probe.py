@@ -10,14 +10,13 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from verification.adapters.probe_wire import LENGTHS, frame, opened, scratch_prefix
+from verification.adapters.probe_wire import LENGTHS, frame, opened, scratch_prefix, scratch_root
 from verification.engine.evidence import (
     CouldNotInspect,
     Matches,
@@ -152,7 +151,7 @@ class _Child:
                 with contextlib.suppress(OSError):
                     pipe.close()
         self._process.wait()
-        for folder in Path(tempfile.gettempdir()).glob(f"{scratch_prefix(self._process.pid)}*"):
+        for folder in scratch_root().glob(f"{scratch_prefix(self._process.pid)}*"):
             shutil.rmtree(folder, ignore_errors=True)
 
     def _send(self, content: bytes, deadline: float) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from verification.adapters.probe_wire import scratch_prefix
+from verification.adapters.probe_wire import scratch_prefix, scratch_root
 from verification.engine.evidence import NotInspected, SyntaxProblem
 from verification.engine.grammars import Parsed
 
@@ -70,10 +70,17 @@ def _run(sources: dict[str, bytes]) -> dict[str, list[SyntaxProblem]] | NotInspe
     if len(sources) == 1:
         [(name, content)] = sources.items()
         return _read(_call("--stdin-filename", name, "-", content=content))
-    with tempfile.TemporaryDirectory(prefix=scratch_prefix(os.getpid())) as folder:
-        for name, content in sources.items():
-            Path(folder, name).write_bytes(content)
+    prefix, root = scratch_prefix(os.getpid()), scratch_root()
+    with tempfile.TemporaryDirectory(prefix=prefix, dir=root) as folder:
+        _write(folder, sources)
         return _read(_call(folder))
+
+
+def _write(folder: str, sources: dict[str, bytes]) -> None:
+    for name, content in sources.items():
+        # A thousand files: a buffer and a Path for each would cost as much as parsing them.
+        with open(f"{folder}/{name}", "wb", buffering=0) as file:  # noqa: PTH123
+            file.write(content)
 
 
 def _call(*arguments: str, content: bytes = b"") -> subprocess.CompletedProcess[bytes]:
