@@ -6,7 +6,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.benchmarks import latency, throughput, tier_one, waiting
+from tests.benchmarks import latency, memory, startup, throughput, tier_one, waiting
 from tests.stack import redis_server, running_stack
 
 Row = tuple[str, str, str, bool]
@@ -16,7 +16,7 @@ def main() -> int:
     rows: list[Row] = told(tier_one.rows())
     with tempfile.TemporaryDirectory(prefix="loomverify-bench-") as name:
         root = Path(name)
-        for folder in ("redis", "one", "two"):
+        for folder in ("redis", "one", "two", "three"):
             (root / folder).mkdir()
         with (
             redis_server(root / "redis") as url,
@@ -25,8 +25,10 @@ def main() -> int:
             rows += told(latency.rows(stack, "Redis"))
             rows += told(waiting.rows(stack))
             rows += told(throughput.rows(stack))
+            rows += told(memory.rows(stack))
         with running_stack(root / "two") as stack:
             rows += told(latency.rows(stack, "filesystem"))
+        rows += told(startup.rows(root / "three" / "data"))
     sys.stdout.write(table(rows))
     return 0 if all(met for *_, met in rows) else 1
 
