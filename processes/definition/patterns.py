@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -26,6 +28,11 @@ UNSUPPORTED = (
     ("named character", re.compile(r"\\N")),
     ("flag", re.compile(r"\(\?[a-zA-Z]*[auLx][a-zA-Z]*[):]")),
 )
+COUNTED = re.compile(r"\{(?:[0-9]{0,9},)?([0-9]{1,9})\}")
+NO_ANCHOR = re.compile(r"\\[^AzCQ]|\[\^")
+OF_WHOLE_TEXTS = re.compile(r"\\[AzCQ]|[\^$]")
+OF_LINES = re.compile(r"\\[AzCQ]|\(\?[a-zA-Z]*-")
+EVERY_LINE = re.compile(r"\(\?[is]*m[is]*\)")
 SKIPPED = re.compile(r"\\Q.*?(?:\\E|$)|\\.|\[\^?\]?(?:\\.|\[:\^?[a-z]+:\]|[^\]\\])*\]", re.DOTALL)
 
 
@@ -41,6 +48,7 @@ def options() -> Any:
     """How every pattern is compiled, while editing and while judging."""
     chosen = re2.Options()
     chosen.max_mem = MAX_PROGRAM_BYTES
+    chosen.never_capture = True  # groups that nobody reads make searching slow
     chosen.log_errors = False
     return chosen
 
@@ -50,7 +58,7 @@ def problem_of(pattern: str) -> PatternProblem | None:
     if len(pattern) > MAX_PATTERN_CHARS:
         return PatternProblem(f"A pattern may hold at most {MAX_PATTERN_CHARS} characters.")
     try:
-        _compile(pattern)
+        compiled(pattern)
     except re2.error as error:
         return _unsupported(pattern) or _in_its_words(pattern, error)
     except UnicodeError:
@@ -67,16 +75,53 @@ def count_matches(pattern: str, text: str, *, limit: int) -> int:
     if problem := problem_of(pattern):
         raise ValueError(problem.message)
     found = 0
-    for _match in _compile(pattern).finditer(text):
+    for _span in spans(compiled(pattern), text.encode(errors="replace")):
         found += 1
         if found >= limit:
             break
     return found
 
 
-@lru_cache(maxsize=256)
-def _compile(pattern: str) -> Any:
+def spans(pattern: Any, content: bytes) -> Iterator[tuple[int, int]]:
+    """Yield where matches begin and end, in bytes of valid UTF-8.
+
+    The matcher's own iterator gives an empty match twice and stops within characters.
+    """
+    at = 0
+    while at <= len(content):
+        match = pattern.search(content, at)
+        if match is None:
+            return
+        start, end = match.span()
+        yield start, end
+        at = end if end > start else _after_character(content, end)
+
+
+def crosses_lines_alike(pattern: str) -> bool:
+    """Say whether what matches in a text also matches in it between other lines.
+
+    Not so for what asks where a text begins or ends, unless every line counts.
+    """
+    limit = OF_LINES if EVERY_LINE.match(pattern) else OF_WHOLE_TEXTS
+    return limit.search(NO_ANCHOR.sub("", pattern)) is None
+
+
+def weight(pattern: str) -> int:
+    """How much a search may cost against other patterns: repetitions multiply."""
+    return len(pattern) * math.prod(max(1, int(count)) for count in COUNTED.findall(pattern))
+
+
+@lru_cache(maxsize=128)
+def compiled(pattern: str) -> Any:
+    """What `problem_of` finds no fault with; a compiled pattern may hold `MAX_PROGRAM_BYTES`."""
     return re2.compile(pattern, options())
+
+
+def _after_character(content: bytes, at: int) -> int:
+    at += 1
+    while at < len(content) and content[at] & 0xC0 == 0x80:
+        at += 1
+    return at
 
 
 def _unsupported(pattern: str) -> PatternProblem | None:

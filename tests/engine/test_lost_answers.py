@@ -8,12 +8,11 @@ import pytest
 from processes.definition.model import Enforcement
 from tests.engine.cases import evaluate, regex, told
 from verification.engine.evidence import (
+    Answer,
     CouldNotInspect,
-    Matches,
     NotInspected,
     Pattern,
     SyntaxProblem,
-    UnsupportedPattern,
 )
 from verification.engine.fakes import InProcessProbe
 
@@ -32,11 +31,11 @@ class BrittleProbe(InProcessProbe):
         self._die_of([content.decode() for _, content in sources])
         return super().syntax(sources)
 
-    def matches(
-        self, patterns: Sequence[Pattern], texts: Sequence[str]
-    ) -> Sequence[Sequence[Matches | UnsupportedPattern]]:
-        self._die_of([*texts, *(one.text for one in patterns)])
-        return super().matches(patterns, texts)
+    def search(
+        self, patterns: Sequence[Pattern], texts: Sequence[bytes], *, seconds: float
+    ) -> Sequence[Answer]:
+        self._die_of([*(text.decode() for text in texts), *(one.text for one in patterns)])
+        return super().search(patterns, texts, seconds=seconds)
 
     def _die_of(self, texts: Sequence[str]) -> None:
         self.asked += 1

@@ -12,7 +12,7 @@ import pytest
 
 from verification.adapters.probe import ChildProbe
 from verification.engine.evidence import (
-    CouldNotInspect,
+    Matches,
     NotInspected,
     Pattern,
     PatternMatch,
@@ -22,7 +22,7 @@ from verification.engine.evidence import (
 
 ROOT = Path(__file__).parents[2]
 SLOW = Pattern("(a?){900}b", 1)
-SLOW_TEXT = "a" * 20_000_000
+SLOW_TEXT = b"a" * 20_000_000
 
 
 @pytest.fixture
@@ -37,6 +37,11 @@ def pid_of(probe: ChildProbe) -> int:
     return probe._child._process.pid
 
 
+def finds_x(probe: ChildProbe) -> bool:
+    [answer] = probe.search([Pattern("x", 1)], [b"x"], seconds=5)
+    return isinstance(answer, Matches) and answer.count == 1
+
+
 def is_alive(pid: int) -> bool:
     try:
         os.kill(pid, 0)
@@ -46,20 +51,25 @@ def is_alive(pid: int) -> bool:
 
 
 def test_many_patterns_and_texts_take_one_round_trip(probe: ChildProbe) -> None:
-    rows = probe.matches([Pattern("é|x", 9), Pattern("y", 1)], ["aéx", "yyy"])
+    texts = ["aéx".encode(), b"\nyyy"]
 
-    assert rows == [
-        [[PatternMatch(1, 2), PatternMatch(2, 3)], []],
-        [[], [PatternMatch(0, 1)]],
-    ]
+    found, first = probe.search([Pattern("é|x", 9), Pattern("y", 1)], texts, seconds=5)
+
+    assert isinstance(found, Matches)
+    assert isinstance(first, Matches)
+    assert (found.count, found.places) == (
+        2,
+        (PatternMatch(0, 1, 2, "é"), PatternMatch(0, 1, 3, "x")),
+    )
+    assert (first.count, first.places) == (1, (PatternMatch(1, 2, 1, "y"),))
 
 
 def test_a_pattern_that_cannot_run_is_said_to_be_so(probe: ChildProbe) -> None:
-    [[found, other]] = probe.matches([Pattern("(?=x)", 1), Pattern("x", 1)], ["x"])
+    found, other = probe.search([Pattern("(?=x)", 1), Pattern("x", 1)], [b"x"], seconds=5)
 
     assert isinstance(found, UnsupportedPattern)
     assert "lookahead" in found.why
-    assert other == [PatternMatch(0, 1)]
+    assert isinstance(other, Matches)
 
 
 def test_python_is_read_by_a_current_grammar_with_line_and_column(probe: ChildProbe) -> None:
@@ -103,16 +113,15 @@ def test_deep_nesting_costs_an_answer_and_not_the_worker(probe: ChildProbe) -> N
 
 
 def test_what_takes_too_long_is_killed_and_the_next_request_is_served() -> None:
-    probe = ChildProbe(deadline_seconds=0.3)
+    probe = ChildProbe()
     probe.start()
     first = pid_of(probe)
 
-    with pytest.raises(CouldNotInspect):
-        probe.matches([SLOW], [SLOW_TEXT])
+    answers = probe.search([SLOW, Pattern("x", 1)], [SLOW_TEXT], seconds=0.3)
 
+    assert answers == [NotInspected("It took too long.")]
     assert not is_alive(first)
-    probe.deadline_seconds = 5
-    assert probe.matches([Pattern("x", 1)], ["x"]) == [[[PatternMatch(0, 1)]]]
+    assert finds_x(probe)
     probe.close()
 
 
@@ -121,15 +130,15 @@ def test_a_child_that_was_killed_between_requests_is_replaced(probe: ChildProbe)
     os.kill(pid_of(probe), signal.SIGKILL)
     os.waitid(os.P_PID, pid_of(probe), os.WEXITED | os.WNOWAIT)
 
-    assert probe.matches([Pattern("x", 1)], ["x"]) == [[[PatternMatch(0, 1)]]]
+    assert finds_x(probe)
 
 
 def test_a_child_that_has_served_enough_is_replaced() -> None:
     probe = ChildProbe(max_requests=1)
-    probe.matches([Pattern("x", 1)], ["x"])
+    finds_x(probe)
     first = pid_of(probe)
 
-    probe.matches([Pattern("x", 1)], ["x"])
+    finds_x(probe)
 
     assert pid_of(probe) != first
     assert not is_alive(first)

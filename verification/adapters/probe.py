@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import math
 import os
 import select
 import shutil
@@ -12,12 +13,13 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from verification.adapters.probe_wire import LENGTHS, frame, opened, scratch_prefix, scratch_root
 from verification.engine.evidence import (
+    Answer,
     CouldNotInspect,
     Matches,
     NotInspected,
@@ -26,11 +28,14 @@ from verification.engine.evidence import (
     SyntaxProblem,
     UnsupportedPattern,
 )
+from verification.engine.matching import TOO_LONG
 
 DEADLINE_SECONDS: Final = 2.0
 START_SECONDS: Final = 20.0
 MAX_REQUESTS: Final = 5_000
 _CHUNK_BYTES: Final = 1 << 16
+_GRACE_SECONDS: Final = 0.1
+"""The child stops by itself between two texts; who is late by this is within one."""
 _ROOT: Final = Path(__file__).resolve().parents[2]
 _KEPT_VARIABLES: Final = ("PATH", "LANG", "LC_ALL", "TMPDIR", "TEMP", "SYSTEMROOT")
 
@@ -62,12 +67,25 @@ class ChildProbe:
             for row in rows
         ]
 
-    def matches(
-        self, patterns: Sequence[Pattern], texts: Sequence[str]
-    ) -> Sequence[Sequence[Matches | UnsupportedPattern]]:
-        header = {"ask": "matches", "patterns": [(one.text, one.limit) for one in patterns]}
-        rows = self._ask(header, [text.encode(errors="replace") for text in texts])["rows"]
-        return [[_found(one) for one in row] for row in rows]
+    def search(
+        self, patterns: Sequence[Pattern], texts: Sequence[bytes], *, seconds: float
+    ) -> Sequence[Answer]:
+        asked = [(one.text, one.limit, one.seconds) for one in patterns]
+        header = {"ask": "search", "patterns": asked, "cpu_seconds": math.ceil(seconds)}
+        deadline = time.monotonic() + seconds
+        answers: list[Answer] = []
+        with self._exchange(seconds) as child:
+            try:
+                child.send(frame(header, texts), deadline)
+                child.receive(deadline)
+                for pattern in patterns:
+                    until = min(deadline, time.monotonic() + pattern.seconds + _GRACE_SECONDS)
+                    answers.append(_answer(child.receive(until)))
+            except TookTooLong as error:
+                # Half an exchange is on the wire: this child can serve no other.
+                self._drop()
+                answers.append(NotInspected(str(error)))
+        return answers
 
     def start(self) -> None:
         """Start the child before the first request needs it."""
@@ -81,17 +99,23 @@ class ChildProbe:
 
     def _ask(self, header: dict[str, Any], parts: Sequence[bytes]) -> dict[str, Any]:
         header["cpu_seconds"] = max(1, round(self.deadline_seconds))
+        with self._exchange(START_SECONDS) as child:
+            deadline = time.monotonic() + self.deadline_seconds
+            child.send(frame(header, parts), deadline)
+            return child.receive(deadline)
+
+    @contextlib.contextmanager
+    def _exchange(self, start_seconds: float) -> Iterator[_Child]:
         with self._lock:
-            child = self._ready_child()
+            child = self._ready_child(start_seconds)
             try:
-                answer = child.ask(frame(header, parts), self.deadline_seconds)
+                yield child
             except BaseException:
                 # Half an exchange is on the wire: this child can serve no other.
                 self._drop()
                 raise
-        return answer
 
-    def _ready_child(self) -> _Child:
+    def _ready_child(self, start_seconds: float = START_SECONDS) -> _Child:
         child = self._child
         if child and child.owner_pid != os.getpid():
             child = self._child = None
@@ -99,7 +123,7 @@ class ChildProbe:
             self._drop()
             child = None
         if child is None:
-            child = self._child = _Child()
+            child = self._child = _Child(start_seconds)
         return child
 
     def _drop(self) -> None:
@@ -108,8 +132,12 @@ class ChildProbe:
             child.kill()
 
 
+class TookTooLong(CouldNotInspect):
+    """The child may be well, and is not to be waited for."""
+
+
 class _Child:
-    def __init__(self) -> None:
+    def __init__(self, start_seconds: float) -> None:
         self.owner_pid = os.getpid()
         self.served = 0
         self._process = subprocess.Popen(  # noqa: S603 - our own module, no shell
@@ -127,7 +155,7 @@ class _Child:
         os.set_blocking(self._to, False)
         os.set_blocking(self._from, False)
         try:
-            self._receive(time.monotonic() + START_SECONDS)
+            self.receive(time.monotonic() + start_seconds)
         except BaseException:
             self.kill()
             raise
@@ -135,12 +163,6 @@ class _Child:
     @property
     def has_ended(self) -> bool:
         return self._process.poll() is not None
-
-    def ask(self, request: bytes, seconds: float) -> dict[str, Any]:
-        deadline = time.monotonic() + seconds
-        self.served += 1
-        self._send(request, deadline)
-        return self._receive(deadline)
 
     def kill(self) -> None:
         """Kill the child and the parser that it may have started."""
@@ -154,6 +176,16 @@ class _Child:
         for folder in scratch_root().glob(f"{scratch_prefix(self._process.pid)}*"):
             shutil.rmtree(folder, ignore_errors=True)
 
+    def send(self, request: Iterable[bytes], deadline: float) -> None:
+        self.served += 1
+        for content in request:
+            self._send(content, deadline)
+
+    def receive(self, deadline: float) -> dict[str, Any]:
+        head_size, body_size = LENGTHS.unpack(self._read(LENGTHS.size, deadline))
+        header, _ = opened(self._read(head_size, deadline), self._read(body_size, deadline))
+        return header
+
     def _send(self, content: bytes, deadline: float) -> None:
         left = memoryview(content)
         while left:
@@ -163,11 +195,6 @@ class _Child:
                 _wait_for(self._to, select.POLLOUT, deadline)
             except BrokenPipeError:
                 raise CouldNotInspect("The probe ended.") from None
-
-    def _receive(self, deadline: float) -> dict[str, Any]:
-        head_size, body_size = LENGTHS.unpack(self._read(LENGTHS.size, deadline))
-        header, _ = opened(self._read(head_size, deadline), self._read(body_size, deadline))
-        return header
 
     def _read(self, size: int, deadline: float) -> bytes:
         content = bytearray()
@@ -188,7 +215,7 @@ def _wait_for(descriptor: int, event: int, deadline: float) -> None:
     poll = select.poll()
     poll.register(descriptor, event)
     if left <= 0 or not poll.poll(left * 1000):
-        raise CouldNotInspect("It took too long.")
+        raise TookTooLong(TOO_LONG)
 
 
 def _environment() -> dict[str, str]:
@@ -197,7 +224,10 @@ def _environment() -> dict[str, str]:
     return {**kept, "PYTHONPATH": str(_ROOT), "PYTHONUTF8": "1", "RAYON_NUM_THREADS": "2"}
 
 
-def _found(row: Any) -> Matches | UnsupportedPattern:
-    if isinstance(row, dict):
-        return UnsupportedPattern(row["why"])
-    return [PatternMatch(start, end) for start, end in zip(row[::2], row[1::2], strict=True)]
+def _answer(told: dict[str, Any]) -> Answer:
+    if "unsupported" in told:
+        return UnsupportedPattern(told["unsupported"])
+    if "why" in told:
+        return NotInspected(told["why"])
+    places = tuple(PatternMatch(*place) for place in told["places"])
+    return Matches(told["count"], places, told["seconds"])

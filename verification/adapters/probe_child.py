@@ -12,14 +12,16 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import astuple
 from typing import Any, BinaryIO
 
 from verification.adapters.probe_wire import LENGTHS, frame, opened
 from verification.adapters.python_syntax import parse_python
-from verification.engine.evidence import NotInspected, Pattern, UnsupportedPattern
+from verification.engine.evidence import Answer, NotInspected, Pattern, UnsupportedPattern
 from verification.engine.grammars import PYTHON, Parsed, grammar_of
-from verification.engine.matching import find_all
+from verification.engine.matching import Texts, search
 
 MAX_MEMORY_BYTES = 2 * 1024**3
 MAX_FILE_BYTES = 64 * 1024**2
@@ -35,16 +37,20 @@ def main() -> None:
         head_size, body_size = LENGTHS.unpack(lengths)
         header, parts = opened(requests.read(head_size), requests.read(body_size))
         limit_cpu(header["cpu_seconds"])
-        _send(answers, frame(answer(header, parts)))
+        for told in answer(header, parts):
+            _send(answers, frame(told))
 
 
-def answer(header: dict[str, Any], parts: Sequence[bytes]) -> dict[str, Any]:
-    if header["ask"] == "matches":
-        patterns = [Pattern(text, limit) for text, limit in header["patterns"]]
-        rows = find_all(patterns, [part.decode() for part in parts])
-        return {"rows": [[_match_row(one) for one in row] for row in rows]}
-    parsed = parse(list(zip(header["paths"], parts, strict=True)))
-    return {"files": [_parsed_row(one) for one in parsed]}
+def answer(header: dict[str, Any], parts: Sequence[bytes]) -> Iterator[dict[str, Any]]:
+    """Yield one answer per pattern, or one for all files."""
+    if header["ask"] == "search":
+        patterns = [Pattern(*fields) for fields in header["patterns"]]
+        texts = Texts(parts)
+        yield {"read": True}
+        yield from map(_found_row, search(patterns, texts, clock=time.monotonic))
+    else:
+        parsed = parse(list(zip(header["paths"], parts, strict=True)))
+        yield {"files": [_parsed_row(one) for one in parsed]}
 
 
 def parse(sources: Sequence[tuple[str, bytes]]) -> list[Parsed]:
@@ -101,10 +107,13 @@ def die_with_parent(parent_pid: int) -> None:
             sys.exit("the worker has gone already")
 
 
-def _match_row(found: Any) -> Any:
+def _found_row(found: Answer) -> dict[str, Any]:
     if isinstance(found, UnsupportedPattern):
+        return {"unsupported": found.why}
+    if isinstance(found, NotInspected):
         return {"why": found.why}
-    return [place for match in found for place in (match.start, match.end)]
+    places = [astuple(place) for place in found.places]
+    return {"count": found.count, "places": places, "seconds": found.seconds}
 
 
 def _parsed_row(parsed: Parsed) -> Any:
@@ -113,8 +122,9 @@ def _parsed_row(parsed: Parsed) -> Any:
     return [[one.message, one.line, one.column, one.certain, one.note] for one in parsed]
 
 
-def _send(answers: BinaryIO, content: bytes) -> None:
-    answers.write(content)
+def _send(answers: BinaryIO, content: Iterable[bytes]) -> None:
+    for piece in content:
+        answers.write(piece)
     answers.flush()
 
 

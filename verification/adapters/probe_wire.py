@@ -6,17 +6,28 @@ import json
 import os
 import struct
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 LENGTHS: Final = struct.Struct(">II")
+MAX_SMALL_BYTES: Final = 1_000_000
 
 
-def frame(header: dict[str, Any], parts: Sequence[bytes] = ()) -> bytes:
-    head = json.dumps({**header, "sizes": [len(part) for part in parts]}).encode()
-    body = b"".join(parts)
-    return LENGTHS.pack(len(head), len(body)) + head + body
+def frame(header: dict[str, Any], parts: Sequence[bytes] = ()) -> Iterator[bytes]:
+    """Yield what to send; large parts are not copied together."""
+    sizes = [len(part) for part in parts]
+    head = json.dumps({**header, "sizes": sizes}).encode()
+    yield LENGTHS.pack(len(head), sum(sizes)) + head
+    small: list[bytes] = []
+    for part in parts:
+        if len(part) > MAX_SMALL_BYTES:
+            yield b"".join(small)
+            yield part
+            small = []
+        else:
+            small.append(part)
+    yield b"".join(small)
 
 
 def opened(head: bytes, body: bytes) -> tuple[dict[str, Any], list[bytes]]:

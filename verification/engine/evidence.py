@@ -101,18 +101,30 @@ class SyntaxProblem:
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """At most `limit` matches are asked for."""
+    """Matches are counted up to `limit`; a search may take so many `seconds`."""
 
     text: str
     limit: int
+    seconds: float = 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class PatternMatch:
-    """`start` and `end` count characters of the searched text."""
+    """A place in one of the searched texts: its number from 0, line and column from 1."""
 
-    start: int
-    end: int
+    text: int
+    line: int
+    column: int
+    quote: str
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """`count` of matches over all texts, and where the first of them are."""
+
+    count: int
+    places: tuple[PatternMatch, ...] = ()
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +145,7 @@ class CouldNotInspect(Exception):
     """The probe died, ran out of time or of memory: nothing is known about what it was given."""
 
 
-Matches = Sequence[PatternMatch]
+Answer = Matches | UnsupportedPattern | NotInspected
 
 
 class Probe(Protocol):
@@ -150,13 +162,21 @@ class Probe(Protocol):
             CouldNotInspect: bounds were exceeded or the child died.
         """
 
-    def matches(
-        self, patterns: Sequence[Pattern], texts: Sequence[str]
-    ) -> Sequence[Sequence[Matches | UnsupportedPattern]]:
-        """Search each text for each pattern: one row per text, one answer per pattern.
-
-        Matches are leftmost first and do not overlap.
+    def start(self) -> None:
+        """Get ready, so that the start is no part of an answer's time.
 
         Raises:
-            CouldNotInspect: bounds were exceeded or the child died.
+            CouldNotInspect: there is no child to be had.
+        """
+
+    def search(
+        self, patterns: Sequence[Pattern], texts: Sequence[bytes], *, seconds: float
+    ) -> Sequence[Answer]:
+        """Search all texts for each pattern; matches do not overlap.
+
+        Patterns are answered in their order. What takes too long is not inspected, and no
+        answers may come after it: ask again for the rest.
+
+        Raises:
+            CouldNotInspect: the child died.
         """

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import time
 from collections.abc import Mapping, Sequence
 
 from verification.engine.evidence import (
-    Matches,
+    Answer,
     NotInspected,
     Pattern,
     SubmittedFile,
     SyntaxProblem,
-    UnsupportedPattern,
 )
 from verification.engine.grammars import Parsed, grammar_of
-from verification.engine.matching import find_all
+from verification.engine.matching import Texts, search
 
 
 class MemoryWorkspace:
@@ -47,10 +47,13 @@ class InProcessProbe:
     ) -> Sequence[Sequence[SyntaxProblem] | NotInspected]:
         return [_parsed(path, content) for path, content in sources]
 
-    def matches(
-        self, patterns: Sequence[Pattern], texts: Sequence[str]
-    ) -> Sequence[Sequence[Matches | UnsupportedPattern]]:
-        return find_all(patterns, texts)
+    def start(self) -> None:
+        """There is nothing to start."""
+
+    def search(
+        self, patterns: Sequence[Pattern], texts: Sequence[bytes], *, seconds: float
+    ) -> Sequence[Answer]:
+        return list(search(patterns, Texts(texts), clock=time.monotonic))
 
 
 class FixedClock:

@@ -1,38 +1,120 @@
-"""Linear-time matching, by the same dialect in which rules are edited."""
+"""Linear-time matching, by the same dialect in which rules are edited. It runs in a limited child."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import lru_cache
+import codecs
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
 from typing import Any
 
-import re2
-
 from processes.definition import patterns as dialect
-from verification.engine.evidence import Matches, Pattern, PatternMatch, UnsupportedPattern
+from verification.engine.evidence import (
+    Answer,
+    Matches,
+    NotInspected,
+    Pattern,
+    PatternMatch,
+    UnsupportedPattern,
+)
+
+MAX_PLACES = 50
+MAX_QUOTE_CHARS = 200
+TOO_LONG = "It took too long."
+WIDE_MARKS = {
+    # The longer marks begin like a shorter one.
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
 
 
-def find_all(
-    patterns: Sequence[Pattern], texts: Sequence[str]
-) -> list[list[Matches | UnsupportedPattern]]:
-    """One row per text, one answer per pattern."""
-    return [[_find(pattern, text) for pattern in patterns] for text in texts]
+def search(
+    patterns: Sequence[Pattern], texts: Texts, *, clock: Callable[[], float]
+) -> Iterator[Answer]:
+    """Yield one answer per pattern, over all texts, as soon as it is known."""
+    for pattern in patterns:
+        yield _search(pattern, texts, clock)
 
 
-def _find(pattern: Pattern, text: str) -> Matches | UnsupportedPattern:
-    compiled = _compiled(pattern.text)
-    if isinstance(compiled, UnsupportedPattern):
-        return compiled
-    found = []
-    for match in compiled.finditer(text):
-        found.append(PatternMatch(*match.span()))
-        if len(found) >= pattern.limit:
-            break
-    return found
+def text_of(content: bytes) -> bytes:
+    """The same text in valid UTF-8 without a byte order mark."""
+    for mark, encoding in WIDE_MARKS.items():
+        if content.startswith(mark):
+            return content.decode(encoding, errors="replace").encode(errors="replace")
+    content = content.removeprefix(codecs.BOM_UTF8)
+    if content.isascii():
+        return content
+    return content.decode(errors="replace").encode()
 
 
-@lru_cache(maxsize=1024)
-def _compiled(pattern: str) -> Any:
-    if problem := dialect.problem_of(pattern):
+class Texts:
+    """Searched one by one, and together, so that a pattern which is nowhere costs one search."""
+
+    def __init__(self, contents: Sequence[bytes]) -> None:
+        self.each = [text_of(content) for content in contents]
+        self._all = b"\n".join(self.each) if len(self.each) > 1 else b""
+        self._starts = list(accumulate((len(text) + 1 for text in self.each), initial=0))
+
+    def candidates(self, pattern: str, compiled: Any) -> Iterator[int]:
+        """Yield the numbers of the texts in which the pattern may match."""
+        last = len(self.each)
+        if last < 2 or not dialect.crosses_lines_alike(pattern):
+            yield from range(last)
+            return
+        number = 0
+        while number < last:
+            match = compiled.search(self._all, self._starts[number])
+            if match is None:
+                return
+            # What begins at a separator may end in the next text, and match there for itself.
+            number = bisect_right(self._starts, match.start(), hi=last) - 1
+            yield number
+            number += 1
+
+
+def _search(pattern: Pattern, texts: Texts, clock: Callable[[], float]) -> Answer:
+    started = clock()
+    if problem := dialect.problem_of(pattern.text):
         return UnsupportedPattern(problem.message)
-    return re2.compile(pattern, dialect.options())
+    compiled = dialect.compiled(pattern.text)
+    count = 0
+    places: list[PatternMatch] = []
+    for number in texts.candidates(pattern.text, compiled):
+        if clock() - started > pattern.seconds:
+            return NotInspected(TOO_LONG)
+        text = texts.each[number]
+        lines = _Lines(text)
+        for start, end in dialect.spans(compiled, text):
+            count += 1
+            if len(places) < MAX_PLACES:
+                places.append(PatternMatch(number, *lines.place(start), _quote(text, start, end)))
+            if count >= pattern.limit:
+                return Matches(count, tuple(places), clock() - started)
+    return Matches(count, tuple(places), clock() - started)
+
+
+class _Lines:
+    """Turns rising positions into lines and columns without counting anything twice."""
+
+    def __init__(self, text: bytes) -> None:
+        self._text = text
+        self._at = 0
+        self._line = 1
+        self._column = 1
+
+    def place(self, start: int) -> tuple[int, int]:
+        passed = self._text.count(b"\n", self._at, start)
+        if passed:
+            self._line += passed
+            self._column = 1
+            self._at = self._text.rindex(b"\n", self._at, start) + 1
+        self._column += len(self._text[self._at : start].decode())
+        self._at = start
+        return self._line, self._column
+
+
+def _quote(text: bytes, start: int, end: int) -> str:
+    cut = text[start : min(end, start + 4 * MAX_QUOTE_CHARS)]
+    return cut.decode(errors="ignore")[:MAX_QUOTE_CHARS]

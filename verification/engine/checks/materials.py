@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import codecs
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,22 +15,46 @@ from verification.engine.evidence import SubmittedFile
 from verification.engine.paths import files_under
 
 MAX_FILE_BYTES = 50_000_000
+MAX_BATCH_BYTES = 4_000_000
 _LOOKED_AT_BYTES = 8_192
+_WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)
 
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    text: str
+    """`too_large`: there is content, and it is not here."""
+
+    content: bytes
     path: str = ""
     place: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    too_large: bool = False
 
 
-def materials(target: Target, case: Case, ports: Ports) -> list[Material]:
+def material_batches(target: Target, case: Case, ports: Ports) -> Iterator[Sequence[Material]]:
+    """One at least, and never all at once: a workspace may be larger than a worker's memory."""
+    batch: list[Material] = []
+    size = 0
+    for material in _materials(target, case, ports):
+        if batch and size + len(material.content) > MAX_BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+        batch.append(material)
+        size += len(material.content)
+    yield batch
+
+
+def _materials(target: Target, case: Case, ports: Ports) -> Iterator[Material]:
     if target is Target.OUTPUT:
-        return [Material(case.submission.output)]
-    if target is Target.EVIDENCE:
-        return [Material(one.text, place={"evidence": one.id}) for one in case.submission.evidence]
-    return list(_texts_of_files(case, ports))
+        yield Material(_encoded(case.submission.output))
+    elif target is Target.EVIDENCE:
+        for one in case.submission.evidence:
+            yield Material(_encoded(one.text), place={"evidence": one.id})
+    else:
+        yield from _contents_of_files(case, ports)
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode(errors="replace")
 
 
 def searched_files(case: Case) -> list[SubmittedFile]:
@@ -51,10 +76,15 @@ def searched_files(case: Case) -> list[SubmittedFile]:
     return [file for file in case.submission.files if file.path not in of_others]
 
 
-def _texts_of_files(case: Case, ports: Ports) -> Iterator[Material]:
+def _contents_of_files(case: Case, ports: Ports) -> Iterator[Material]:
     for file in searched_files(case):
         if file.size > MAX_FILE_BYTES:
+            yield Material(b"", file.path, too_large=True)
             continue
         content = ports.workspace.read(file.path)
-        if b"\0" not in content[:_LOOKED_AT_BYTES]:
-            yield Material(content.decode(errors="replace"), file.path)
+        if not is_binary(content):
+            yield Material(content, file.path)
+
+
+def is_binary(content: bytes) -> bool:
+    return b"\0" in content[:_LOOKED_AT_BYTES] and not content.startswith(_WIDE_MARKS)

@@ -4,23 +4,29 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from processes.definition.model import Enforcement, Expect, Rule, RuleType, Severity, Target
 from verification.engine import scoping
 from verification.engine.case import Case, Ports
 from verification.engine.checks.drafts import not_inspected
-from verification.engine.checks.materials import Material, materials
+from verification.engine.checks.materials import Material, material_batches
 from verification.engine.checks.registry import Observation, check
-from verification.engine.checks.searching import Answer, Search
-from verification.engine.evidence import NotInspected, Pattern, PatternMatch, UnsupportedPattern
+from verification.engine.checks.searching import Search
+from verification.engine.evidence import (
+    Answer,
+    NotInspected,
+    Pattern,
+    PatternMatch,
+    UnsupportedPattern,
+)
 from verification.engine.finding import Finding, TraceReason, TraceVerdict
+from verification.engine.matching import MAX_PLACES
 from verification.engine.outcome import FindingVerdict
 from verification.engine.scoping import Scope
 
 ID = "regex-rules"
-MAX_SHOWN = 50
-MAX_QUOTE_CHARS = 200
+TOO_LARGE = "It is too large to be searched."
 BY_FAILURE_CLASS = {
     "hard_integrity": "hard_invariant_failed",
     "recoverable_placeholder": "incomplete_deliverable_placeholder",
@@ -32,15 +38,19 @@ WHERE = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass
 class Asked:
-    """One rule that speaks here, with the answer for each material of its target."""
+    """One rule that speaks here, and what is known so far over the texts of its target."""
 
     rule: Rule
     scope: Scope
     case: Case
-    materials: Sequence[Material]
-    answers: Sequence[Answer]
+    count: int = 0
+    places: list[tuple[Material, PatternMatch]] = field(default_factory=list)
+    lost: list[tuple[Material, NotInspected]] = field(default_factory=list)
+    """The first text for each reason why it could not be searched."""
+    lost_texts: defaultdict[NotInspected, int] = field(default_factory=lambda: defaultdict(int))
+    unsupported: UnsupportedPattern | None = None
 
     @property
     def enforcement(self) -> Enforcement:
@@ -53,45 +63,57 @@ class Asked:
         return BY_FAILURE_CLASS.get(self.rule.failure_class, "rule_violated")
 
     @property
-    def matches(self) -> list[tuple[Material, PatternMatch]]:
-        return [
-            (material, match)
-            for material, answer in zip(self.materials, self.answers, strict=True)
-            if not isinstance(answer, NotInspected | UnsupportedPattern)
-            for match in answer
-        ]
+    def pattern(self) -> Pattern:
+        return Pattern(self.rule.check, wanted_matches(self.rule) - self.count)
 
     @property
-    def lost(self) -> list[tuple[Material, NotInspected]]:
-        return [
-            (material, answer)
-            for material, answer in zip(self.materials, self.answers, strict=True)
-            if isinstance(answer, NotInspected)
-        ]
+    def is_settled(self) -> bool:
+        return self.unsupported is not None or self.pattern.limit <= 0
+
+    def take(self, answer: Answer, texts: Sequence[Material]) -> None:
+        if isinstance(answer, UnsupportedPattern):
+            self.unsupported = answer
+        elif isinstance(answer, NotInspected):
+            self.lose(answer, texts)
+        else:
+            room = MAX_PLACES - len(self.places)
+            self.places += [(texts[place.text], place) for place in answer.places[:room]]
+            self.count += answer.count
+
+    def lose(self, answer: NotInspected, texts: Sequence[Material]) -> None:
+        if texts:
+            if answer not in self.lost_texts:
+                self.lost.append((texts[0], answer))
+            self.lost_texts[answer] += len(texts)
 
 
 @check(ID)
 def patterns(case: Case, ports: Ports) -> Iterator[Observation]:
-    by_target: defaultdict[Target, list[tuple[Rule, Scope]]] = defaultdict(list)
+    by_target: defaultdict[Target, list[Asked]] = defaultdict(list)
     for rule in case.definition.rules:
         if rule.type is not RuleType.REGEX:
             continue
         scope = scoping.case_scope(rule, case)
         if scope.applies:
-            by_target[rule.target].append((rule, scope))
+            by_target[rule.target].append(Asked(rule, scope, case))
         else:
             yield scoping.skipped(rule, case, scope.reason)
-    search = Search(ports.probe)
+    search = Search(ports.probe, ports.clock)
     for target, rules in by_target.items():
-        texts = materials(target, case, ports)
-        asked = [Pattern(rule.check, wanted_matches(rule)) for rule, _ in rules]
-        # Even with nothing to search it is asked which patterns can run at all.
-        rows = search.search(asked, [one.text for one in texts] or [""])
-        for position, (rule, scope) in enumerate(rules):
-            answers = [row[position] for row in rows]
-            if not texts:
-                answers = [one for one in answers if isinstance(one, UnsupportedPattern)]
-            yield from _judge(Asked(rule, scope, case, texts, answers))
+        for batch in material_batches(target, case, ports):
+            _ask(search, [one for one in rules if not one.is_settled], batch)
+        for asked in rules:
+            yield from _judge(asked)
+
+
+def _ask(search: Search, rules: Sequence[Asked], batch: Sequence[Material]) -> None:
+    texts = [material for material in batch if not material.too_large]
+    too_large = [material for material in batch if material.too_large]
+    for asked in rules if too_large else ():
+        asked.lose(NotInspected(TOO_LARGE), too_large)
+    patterns = [asked.pattern for asked in rules]
+    for number, span, answer in search.ask(patterns, [one.content for one in texts]):
+        rules[number].take(answer, texts[span.start : span.stop])
 
 
 def is_counted(rule: Rule) -> bool:
@@ -102,13 +124,12 @@ def wanted_matches(rule: Rule) -> int:
     """One more than is needed to tell, or to show."""
     if is_counted(rule):
         return (1 if rule.min_count is None else rule.min_count) + 1
-    return 1 if rule.expect is Expect.MATCH else MAX_SHOWN + 1
+    return 1 if rule.expect is Expect.MATCH else MAX_PLACES + 1
 
 
 def _judge(asked: Asked) -> Iterator[Observation]:
-    unsupported = next((one for one in asked.answers if isinstance(one, UnsupportedPattern)), None)
-    if unsupported:
-        yield _unsupported(asked, unsupported)
+    if asked.unsupported:
+        yield _unsupported(asked, asked.unsupported)
         yield scoping.entry(
             asked.rule,
             asked.case,
@@ -141,7 +162,7 @@ def _findings(asked: Asked) -> Iterator[Finding]:
     if is_counted(rule):
         violations, is_certain = _of_count(asked)
     elif rule.expect is Expect.MATCH:
-        found = bool(asked.matches)
+        found = asked.count > 0
         message = f"{_told(rule)} Nothing in {WHERE[rule.target]} matches."
         violations, is_certain = [] if found else [_violation(asked, message)], found
     else:
@@ -154,7 +175,7 @@ def _findings(asked: Asked) -> Iterator[Finding]:
 
 
 def _of_count(asked: Asked) -> tuple[list[Finding], bool]:
-    rule, found = asked.rule, len(asked.matches)
+    rule, found = asked.rule, asked.count
     wanted = 1 if rule.min_count is None else rule.min_count
     if rule.requires_exact_cardinality:
         is_right, is_certain, limits = found == wanted, found > wanted, "exactly"
@@ -168,18 +189,13 @@ def _of_count(asked: Asked) -> tuple[list[Finding], bool]:
 
 
 def _of_matches(asked: Asked) -> Iterator[Finding]:
-    place: tuple[Material, int, int] | None = None
-    matches = asked.matches
-    for position, (material, match) in enumerate(matches[:MAX_SHOWN]):
-        start, line = (place[1], place[2]) if place and place[0] is material else (0, 1)
-        line += material.text.count("\n", start, match.start)
-        place = (material, match.start, line)
-        quote = material.text[match.start : match.end][:MAX_QUOTE_CHARS]
-        message = f"{_told(asked.rule)} Found: {quote!r}." if quote else _told(asked.rule)
-        if position == MAX_SHOWN - 1 and len(matches) > MAX_SHOWN:
-            message += f" There are more; the first {MAX_SHOWN} are listed."
-        column = match.start - material.text.rfind("\n", 0, match.start)
-        yield _violation(asked, message, material, (line, column), quote)
+    for shown, (material, place) in enumerate(asked.places, start=1):
+        message = _told(asked.rule)
+        if place.quote:
+            message += f" Found: {place.quote!r}."
+        if shown == MAX_PLACES and asked.count > MAX_PLACES:
+            message += f" There are more; the first {MAX_PLACES} are listed."
+        yield _violation(asked, message, material, (place.line, place.column), place.quote)
 
 
 def _told(rule: Rule) -> str:
@@ -214,6 +230,8 @@ def _violation(
 
 def _lost(asked: Asked, material: Material, answer: NotInspected) -> Finding:
     where = material.path or WHERE[asked.rule.target]
+    if (texts := asked.lost_texts[answer]) > 1:
+        where += f" and {texts - 1} more"
     return not_inspected(
         asked.rule.name,
         f"{asked.rule.name} could not be looked for in {where}: {answer.why}",
