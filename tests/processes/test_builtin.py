@@ -5,54 +5,172 @@ from pathlib import Path
 import pytest
 
 import processes
-from processes.definition.lint import is_violated, lint
+from loomverify.accounts.models import Project
+from processes.definition.lint import lint
 from processes.definition.load import load
-from processes.definition.model import Definition, Enforcement, Rule, RuleType
+from processes.definition.model import Enforcement, Rule, RuleType, Severity
+from processes.models import ProcessVersion
+from processes.services import ensure_builtin_processes
+from tests.processes.builtin_cases import (
+    FILES,
+    FOLDER,
+    NAMES,
+    Work,
+    definition_of,
+    evaluate,
+    judge_cases,
+    phases_of,
+    rules,
+    verdict_on,
+    with_each_phase,
+    with_text,
+)
+from verification.engine.reasons import REASONS
 
-FOLDER = Path(processes.__file__).parent / "builtin"
-FILES = sorted(FOLDER.glob("*.yaml"), key=lambda path: path.name)
-
-
-def definition_of(path: Path) -> Definition:
-    definition = load(path.read_bytes()).definition
-    assert definition is not None
-    return definition
-
+OF_OUR_OWN = [name for name in NAMES if name != "general"]
+KEPT_FOR_LATER = {"validity_contract"}
 
 REGEX_RULES = [
-    pytest.param(rule, id=f"{path.stem}:{rule.name}")
-    for path in FILES
-    for rule in definition_of(path).rules
-    if rule.type is RuleType.REGEX
+    pytest.param(name, phase, rule, id=f"{name}:{phase}:{rule.name}")
+    for name, phase, rule in with_each_phase(RuleType.REGEX)
 ]
 
 
-def test_three_processes_are_shipped() -> None:
-    assert [path.stem for path in FILES] == ["code-change", "general", "market-research"]
+def test_a_general_process_and_five_for_kinds_of_work_are_shipped() -> None:
+    assert NAMES == [
+        "code-change",
+        "competitive-intelligence",
+        "data-extract",
+        "general",
+        "market-research",
+        "research-report",
+    ]
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_shipped_process_has_nothing_to_complain_about(path: Path) -> None:
     loaded = load(path.read_bytes())
 
-    assert loaded.problems == ()
+    assert loaded.errors == loaded.warnings == ()
+    assert {note.path for note in loaded.notes} <= KEPT_FOR_LATER
     assert loaded.definition is not None
     assert lint(loaded.definition) == ()
     assert loaded.definition.name == path.stem
 
 
-@pytest.mark.parametrize("rule", REGEX_RULES)
-def test_a_shipped_pattern_passes_and_fails_its_examples(rule: Rule) -> None:
-    assert rule.examples.passing
-    assert rule.examples.failing
+@pytest.mark.parametrize("name", OF_OUR_OWN)
+def test_a_process_for_a_kind_of_work_is_whole(name: str) -> None:
+    definition = definition_of(name)
 
-    assert not [text for text in rule.examples.passing if is_violated(rule, text)]
-    assert all(is_violated(rule, text) for text in rule.examples.failing)
+    first, *later = definition.phases
+    ids = [phase.id for phase in definition.phases]
+    assert 4 <= len(definition.phases) <= 8
+    assert 8 <= len(definition.rules) <= 15
+    assert first.depends_on == ()
+    assert all(phase.depends_on for phase in later)
+    assert all(ids.index(one) < ids.index(phase.id) for phase in later for one in phase.depends_on)
+    assert all(phase.acceptance_criteria for phase in definition.phases)
+    assert all(phase.deliverables for phase in definition.phases if phase.id != "implement")
+    assert any(phase.is_critical_path for phase in definition.phases)
+    assert sum(phase.is_synthesis for phase in definition.phases) == 1
+    assert definition.verifier_constraints
+    assert definition.persona
 
 
-@pytest.mark.parametrize("rule", [case for case in REGEX_RULES if "placeholder" in str(case.id)])
+@pytest.mark.parametrize("name", OF_OUR_OWN)
+def test_the_mix_of_tiers_kinds_and_enforcements_is_a_good_one(name: str) -> None:
+    definition = definition_of(name)
+
+    regex = [rule for rule in definition.rules if rule.type is RuleType.REGEX]
+    llm = [rule for rule in definition.rules if rule.type is RuleType.LLM]
+    assert {phase.verification_tier for phase in definition.phases} == {1, 2}
+    assert len(regex) >= 4
+    assert len(llm) >= 4
+    assert {rule.usual_enforcement for rule in definition.rules} == {
+        Enforcement.HARD,
+        Enforcement.ADVISORY,
+    }
+    assert any(rule.requires_exact_cardinality for rule in regex)
+    assert any(rule.expect == "match" for rule in regex)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_rule_names_its_phases_and_says_what_to_do(name: str) -> None:
+    for rule in definition_of(name).rules:
+        assert rule.is_scoped, rule.name
+        assert rule.description.endswith("."), rule.name
+        assert rule.suggestion.endswith("."), rule.name
+        assert "no-" not in rule.suggestion, rule.name
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_hard_rule_says_which_contract_is_broken(name: str) -> None:
+    for rule in definition_of(name).rules:
+        is_hard = rule.usual_enforcement is Enforcement.HARD
+        assert ("Breaks the contract" in rule.description) is is_hard, rule.name
+        assert rule.severity is Severity.ERROR or not is_hard, rule.name
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_instructions_for_the_next_attempt_have_reasons_that_exist(name: str) -> None:
+    codes = set(definition_of(name).remediation_instructions)
+
+    assert codes <= {*REASONS, "default"}
+    assert "default" in codes or name == "general"
+
+
+@pytest.mark.parametrize(
+    "rule", [param.values[2] for param in REGEX_RULES if "placeholder" in str(param.id)]
+)
 def test_a_placeholder_alone_never_rejects(rule: Rule) -> None:
     assert rule.usual_enforcement is Enforcement.ADVISORY
+
+
+@pytest.mark.parametrize(("name", "phase", "rule"), REGEX_RULES)
+def test_a_pattern_finds_fault_with_its_failing_examples_only(
+    name: str, phase: str, rule: Rule
+) -> None:
+    examples = rule.examples
+
+    told = {
+        text: verdict_on(rule, evaluate(name, phase, with_text(Work(), text, rule.target)))
+        for text in (*examples.passing, *examples.failing)
+    }
+
+    assert len(examples.passing) >= 2
+    assert len(examples.failing) >= 2 or name == "general"
+    assert told == {
+        **dict.fromkeys(examples.passing, "satisfied"),
+        **dict.fromkeys(examples.failing, "violated"),
+    }
+
+
+@pytest.mark.parametrize(("name", "rule"), list(rules(RuleType.LLM)))
+def test_examples_for_the_judge_differ(name: str, rule: Rule) -> None:
+    assert rule.examples.passing
+    assert rule.examples.failing
+    assert not set(rule.examples.passing) & set(rule.examples.failing)
+
+
+def test_examples_for_the_judge_are_ready_for_it() -> None:
+    cases = list(judge_cases())
+
+    asked = {(case.process, case.rule) for case in cases}
+    assert asked == {(name, rule.name) for name, rule in rules(RuleType.LLM)}
+    for case in cases:
+        phase = definition_of(case.process).phase(case.phase)
+        assert phase is not None
+        assert phase.verification_tier > 1
+    assert {case.passes for case in cases} == {True, False}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_rule_for_a_judge_names_no_phase_that_asks_none(name: str) -> None:
+    definition = definition_of(name)
+
+    for rule in definition.rules:
+        if rule.type is RuleType.LLM:
+            assert {phase.verification_tier for phase in phases_of(rule, definition)} <= {2, 3}
 
 
 def test_the_example_of_the_documentation_has_nothing_to_complain_about() -> None:
@@ -68,21 +186,28 @@ def test_the_example_of_the_documentation_has_nothing_to_complain_about() -> Non
 
 
 def test_the_general_process_asks_no_judge() -> None:
-    general = definition_of(FOLDER / "general.yaml")
+    general = definition_of("general")
 
     assert [phase.verification_tier for phase in general.phases] == [1]
 
 
-@pytest.mark.parametrize("name", ["code-change", "market-research"])
-def test_the_others_mix_tiers_kinds_and_enforcements(name: str) -> None:
-    definition = definition_of(FOLDER / f"{name}.yaml")
+def test_the_shipped_files_are_text_that_any_editor_keeps() -> None:
+    for path in FOLDER.iterdir():
+        if path.suffix == ".yaml":
+            data = path.read_bytes()
+            assert data.decode("utf-8").encode() == data
+            assert b"\r" not in data
+            assert b"\t" not in data
+            assert data.endswith(b"\n")
 
-    assert 4 <= len(definition.phases) <= 8
-    assert {phase.verification_tier for phase in definition.phases} == {1, 2}
-    assert {rule.type for rule in definition.rules} == set(RuleType)
-    assert {rule.usual_enforcement for rule in definition.rules} == {
-        Enforcement.HARD,
-        Enforcement.ADVISORY,
+
+@pytest.mark.django_db
+def test_a_project_holds_the_shipped_text_to_the_byte() -> None:
+    project = Project.objects.create(slug="ours", name="Ours")
+
+    ensure_builtin_processes(project=project)
+
+    stored = ProcessVersion.objects.values_list("process__slug", "source_text")
+    assert {slug: text.encode() for slug, text in stored} == {
+        path.stem: path.read_bytes() for path in FILES
     }
-    assert all(rule.is_scoped for rule in definition.rules)
-    assert all(phase.deliverables for phase in definition.phases if phase.id != "implement")
