@@ -56,15 +56,22 @@ class ProcessVersion(models.Model):
 
 
 class Draft(models.Model):
-    """What one editor has not published yet."""
+    """What one editor has not published yet. Its text may hold errors.
+
+    `previous_text` is the text before the last change, for one step back; empty: none.
+    """
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     process = models.ForeignKey(Process, on_delete=models.CASCADE, related_name="drafts")
     editor = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
     base = models.ForeignKey(ProcessVersion, on_delete=models.CASCADE, related_name="+")
     source_text = models.TextField()
+    previous_text = models.TextField(blank=True)
     lock_version = models.PositiveIntegerField(default=1)
     updated_at = models.DateTimeField(auto_now=True)
+    discarded_at = models.DateTimeField(
+        null=True, blank=True, help_text="Kept until its editor begins anew, to be taken back."
+    )
 
     class Meta:
         constraints: ClassVar = [

@@ -1,18 +1,18 @@
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 
 from django.db.models import QuerySet
 
-from loomverify.accounts.models import Project
+from loomverify.accounts.models import Project, User
 from loomverify.errors import FaultError, NotFound
 from processes.definition.compare import Comparison, compare
 from processes.definition.load import load
 from processes.definition.model import ANY_PHASE, Definition, Enforcement, Phase, Rule
-from processes.models import Process, ProcessVersion, RuleVersion
+from processes.models import Draft, Process, ProcessVersion, RuleVersion
 
-CACHED_DEFINITIONS = 256
+MAX_REMEMBERED = 256
 MAX_NUMBER = 2**31 - 1
 
 
@@ -50,13 +50,42 @@ def version_by_number(process: Process, number: int) -> ProcessVersion:
     return found
 
 
-@lru_cache(maxsize=CACHED_DEFINITIONS)
+def draft_of(process: Process, editor: User) -> Draft | None:
+    """Return the editor's own draft, unless it was discarded."""
+    mine = process.drafts.filter(editor=editor, discarded_at__isnull=True)
+    draft = mine.select_related("base").first()
+    if draft is not None:
+        draft.process = process
+    return draft
+
+
+_remembered: dict[int, Definition] = {}
+
+
 def definition_of(process_version_id: int) -> Definition:
     """Return what a version says. Versions are immutable, so some are remembered."""
-    source = ProcessVersion.objects.values_list("source_text", flat=True).get(pk=process_version_id)
-    definition = load(source).definition
+    found = _remembered.get(process_version_id)
+    return found or definitions_of([process_version_id])[process_version_id]
+
+
+def definitions_of(process_version_ids: Iterable[int]) -> dict[int, Definition]:
+    """Return what versions say, by their ids, with one query at most."""
+    found = {pk: _remembered.get(pk) for pk in process_version_ids}
+    missing = [pk for pk, definition in found.items() if definition is None]
+    if missing:
+        rows = ProcessVersion.objects.filter(pk__in=missing)
+        sources = dict(rows.values_list("pk", "source_text"))
+        found |= {pk: _loaded(pk, sources.get(pk)) for pk in missing}
+    return {pk: definition for pk, definition in found.items() if definition is not None}
+
+
+def _loaded(pk: int, source: str | None) -> Definition:
+    definition = None if source is None else load(source).definition
     if definition is None:
-        raise FaultError(f"process version {process_version_id} was stored but does not load")
+        raise FaultError(f"process version {pk} is missing or does not load")
+    _remembered[pk] = definition
+    for oldest in list(_remembered)[:-MAX_REMEMBERED]:
+        _remembered.pop(oldest, None)
     return definition
 
 
@@ -94,10 +123,12 @@ class Cell:
     """The rule names this phase."""
     is_everywhere: bool
     """The rule applies to every phase."""
+    is_unscoped: bool
+    """The rule names no phase: it applies to every one, as advisory at most."""
 
     @property
     def applies(self) -> bool:
-        return self.is_named or self.is_everywhere
+        return self.is_named or self.is_everywhere or self.is_unscoped
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +151,7 @@ class Matrix:
     rows: tuple[MatrixRow, ...]
 
 
-def matrix(version: ProcessVersion) -> Matrix:
-    definition = definition_of(version.pk)
+def matrix(definition: Definition) -> Matrix:
     return Matrix(
         columns=tuple(MatrixColumn(rule, rule.usual_enforcement) for rule in definition.rules),
         rows=tuple(
@@ -137,4 +167,5 @@ def _cell(phase: Phase, rule: Rule) -> Cell:
         rule,
         is_named=phase.id in rule.applies_to_phases,
         is_everywhere=ANY_PHASE in rule.applies_to_phases,
+        is_unscoped=not rule.is_scoped,
     )

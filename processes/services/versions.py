@@ -12,7 +12,7 @@ from django.utils import timezone
 from loomverify.accounts.access import SYSTEM, Actor
 from loomverify.accounts.audit import record
 from loomverify.accounts.models import Project, Role
-from loomverify.errors import FaultError, InputError, Issue
+from loomverify.errors import Conflict, FaultError, InputError, Issue
 from processes.definition.lint import lint
 from processes.definition.load import Loaded, load
 from processes.definition.model import Definition, Problem
@@ -20,6 +20,7 @@ from processes.models import PhaseRule, Process, ProcessVersion, Rule, RuleVersi
 from processes.selectors import version_by_number
 
 UNSCOPED = ""
+ANY_VERSION = -1
 MAX_STORED_NOTES = 200
 TOO_LARGE = "file.too_large"
 
@@ -96,15 +97,28 @@ def add_version(
     return version, _warnings(loaded)
 
 
-def publish(*, process: Process, number: int, actor: Actor, reason: str) -> ProcessVersion:
+def publish(
+    *,
+    process: Process,
+    number: int,
+    actor: Actor,
+    reason: str,
+    instead_of: int | None = ANY_VERSION,
+) -> ProcessVersion:
     """Judge runs submitted from now on by this version; also the way back.
+
+    With `instead_of` only where that version (None: no version) is the published one.
 
     Raises:
         NotFound: the process has no version of this number.
+        Conflict: `process.published`, another version is published now.
     """
     with transaction.atomic():
         _lock(process.project)
         process.refresh_from_db()
+        present = process.published.number if process.published else None
+        if instead_of not in (ANY_VERSION, present):
+            raise Conflict("process.published", "Another version was published in the meantime.")
         version = version_by_number(process, number)
         if process.published_id != version.pk:
             _publish(process, version, actor=actor, reason=reason)

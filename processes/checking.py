@@ -1,0 +1,36 @@
+"""What is to be said about a process text that nobody stored yet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from processes.definition.lint import lint
+from processes.definition.load import load
+from processes.definition.model import Definition, Problem
+
+MAX_SHOWN = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """`definition` is None exactly when there are errors."""
+
+    definition: Definition | None
+    errors: tuple[Problem, ...]
+    warnings: tuple[Problem, ...]
+    notes: tuple[Problem, ...]
+
+    @property
+    def shown(self) -> tuple[Problem, ...]:
+        """The first of all, errors first."""
+        return (*self.errors, *self.warnings, *self.notes)[:MAX_SHOWN]
+
+    @property
+    def more(self) -> int:
+        return max(0, len(self.errors) + len(self.warnings) + len(self.notes) - MAX_SHOWN)
+
+
+def check(source: str | bytes) -> Checked:
+    loaded = load(source)
+    linted = lint(loaded.definition) if loaded.definition else ()
+    return Checked(loaded.definition, loaded.errors, (*loaded.warnings, *linted), loaded.notes)

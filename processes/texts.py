@@ -1,0 +1,113 @@
+"""Source texts on their way through a browser, and how two of them differ."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|\Z)")
+DIFF_KINDS = {"+": "add", "-": "del", "@": "hunk"}
+MAX_DIFF_LINES = 4000
+MAX_WORDS = 1000
+
+
+def with_line_ends_of(old: str, new: str) -> str:
+    r"""Give `new`, whose line ends a browser made alike, the line ends that `old` has.
+
+    Lines that both begin or end with keep each their own; those between get what `old` uses
+    most.
+
+    >>> with_line_ends_of("a\r\nb\r\n", "a\nc\nb\n")
+    'a\r\nc\r\nb\r\n'
+    """
+    before, after = _lines(old), _lines(new)
+    usual = "\r\n" if old.count("\r\n") * 2 > len(before) - 1 else "\n"
+    same = _common([text for text, _ in before], [text for text, _ in after])
+    kept = [end for _, end in before]
+    tail = _common(
+        [text for text, _ in reversed(before[same:])], [text for text, _ in reversed(after[same:])]
+    )
+    middle = len(after) - same - tail
+    ends = [*kept[:same], *[usual] * middle, *(kept[len(kept) - tail :] if tail else [])]
+    joined: list[str] = []
+    for (text, has_end), kept_end in zip(after, ends, strict=True):
+        end = (kept_end or usual) if has_end else ""
+        if end == "\n" and not text and joined and joined[-1].endswith("\r"):
+            end = "\r"  # the two would be read as one line end
+        joined.append(text + end)
+    return "".join(joined)
+
+
+def _lines(text: str) -> list[tuple[str, str]]:
+    """Lines with their ends; the last one has none."""
+    found = [(match[1], match[2]) for match in LINE.finditer(text)]
+    if len(found) > 1 and found[-2][1] == "":
+        found.pop()  # at the end the pattern matches nothing once more
+    return found
+
+
+def _common(one: list[str], other: list[str]) -> int:
+    at = 0
+    while at < min(len(one), len(other)) and one[at] == other[at]:
+        at += 1
+    return at
+
+
+@dataclass(frozen=True, slots=True)
+class DiffLine:
+    """`kind` is add, del, hunk or nothing; `number` counts in the new text, where it has one."""
+
+    kind: str
+    text: str
+    number: int | None = None
+
+
+def diff(old: str, new: str) -> list[DiffLine] | None:
+    """Lines that differ, with three around each; None: too long to compare."""
+    before, after = old.splitlines(), new.splitlines()
+    if max(len(before), len(after)) > MAX_DIFF_LINES:
+        return None
+    return list(_numbered(list(difflib.unified_diff(before, after, lineterm="", n=3))[2:]))
+
+
+def _numbered(lines: list[str]) -> Iterator[DiffLine]:
+    number = 0
+    for line in lines:
+        kind = DIFF_KINDS.get(line[:1], "")
+        if kind == "hunk":
+            number = int(line.split("+", 1)[1].split(",")[0].split(" ")[0]) - 1
+            yield DiffLine(kind, line)
+        else:
+            number += kind != "del"
+            yield DiffLine(kind, line, None if kind == "del" else number)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """`kind` is same, del or ins."""
+
+    kind: str
+    text: str
+
+
+def word_diff(old: str, new: str) -> list[Piece]:
+    """What changed within a text, word by word; all of it where the two have little in common."""
+    before, after = re.findall(r"\s+|\w+|[^\w\s]", old), re.findall(r"\s+|\w+|[^\w\s]", new)
+    whole = [Piece("del", old), Piece("ins", new)]
+    if max(len(before), len(after)) > MAX_WORDS:
+        return whole
+    matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
+    if matcher.quick_ratio() < 0.5 or matcher.ratio() < 0.5:
+        return whole
+    pieces = []
+    for tag, i, j, m, n in matcher.get_opcodes():
+        if tag == "equal":
+            pieces.append(Piece("same", "".join(before[i:j])))
+            continue
+        if j > i:
+            pieces.append(Piece("del", "".join(before[i:j])))
+        if n > m:
+            pieces.append(Piece("ins", "".join(after[m:n])))
+    return pieces

@@ -1,0 +1,77 @@
+"""Which process and whose draft a page is about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, cast
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse, HttpResponseRedirect
+from django.shortcuts import redirect
+from django.urls import reverse
+
+from loomverify.accounts.access import AccessRequest, project_page
+from loomverify.accounts.models import Role
+from loomverify.errors import NotFound
+from processes import selectors
+from processes.models import Draft, Process, ProcessVersion
+
+P = ParamSpec("P")
+
+
+def process_of(request: AccessRequest, slug: str) -> Process:
+    try:
+        return selectors.process_by_slug(request.access.project, slug)
+    except NotFound as error:
+        raise Http404 from error
+
+
+def version_of(process: Process, asked: str) -> ProcessVersion:
+    """The version of this number; without one the published, else the newest."""
+    if asked:
+        if not (asked.isascii() and asked.isdecimal() and len(asked) < 10):
+            raise Http404
+        try:
+            return selectors.version_by_number(process, int(asked))
+        except NotFound as error:
+            raise Http404 from error
+    found = process.published or process.versions.order_by("-number").first()
+    if found is None:
+        raise Http404
+    return found
+
+
+def draft_page(
+    view: Callable[Concatenate[AccessRequest, Draft, P], HttpResponse],
+) -> Callable[..., HttpResponse]:
+    """A page of the editor's own draft; where there is none, back to the process."""
+
+    def wrapper(request: AccessRequest, *args: Any, slug: str, **kwargs: Any) -> HttpResponse:
+        process = process_of(request, slug)
+        draft = selectors.draft_of(process, request.user)
+        if draft is None:
+            messages.info(request, "You have no draft of this process: Edit begins one.")
+            return redirect("process_detail", project=request.access.project.slug, slug=slug)
+        return view(request, draft, *args, **kwargs)
+
+    page: Any = wraps(view)(wrapper)
+    return cast("Callable[..., HttpResponse]", project_page(Role.EDITOR)(page))
+
+
+def is_part(request: AccessRequest) -> bool:
+    """Whether htmx asks, which wants a part of the page."""
+    return bool(getattr(request, "htmx", False))
+
+
+def lock_version_of(request: AccessRequest) -> int:
+    """What the page was made from. Nothing readable is never the present state."""
+    text = request.POST.get("lock_version", "")
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else -1
+
+
+def back_to(name: str, draft: Draft, **kwargs: Any) -> HttpResponseRedirect:
+    process = draft.process
+    return HttpResponseRedirect(
+        reverse(name, kwargs={"project": process.project.slug, "slug": process.slug, **kwargs})
+    )

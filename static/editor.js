@@ -1,0 +1,144 @@
+// The editor of drafts: Ace over the text area, complaints beside their lines, nothing left unsaved.
+(() => {
+  "use strict";
+  const area = document.querySelector("textarea[data-editor]");
+  const guarded = document.querySelector("form[data-guard]");
+  let editor = null;
+  let sent = null;
+  let leaving = false;
+
+  const setDirty = (dirty) => {
+    document.body.classList.toggle("is-dirty", dirty);
+    for (const note of document.querySelectorAll("[data-dirty-note]")) note.hidden = !dirty;
+    for (const note of document.querySelectorAll("[data-saved-note]")) note.hidden = dirty;
+  };
+  const isDirty = () => document.body.classList.contains("is-dirty");
+
+  // ------------------------------------------------------------ the code editor
+
+  const dress = () => {
+    ace.config.set("useStrictCSP", true);
+    const box = document.createElement("div");
+    box.className = "code-editor";
+    area.before(box);
+    area.hidden = true;
+    editor = ace.edit(box, {
+      theme: { cssClass: "ace-loom", isDark: false, cssText: "" },
+      value: area.value,
+      newLineMode: "unix",
+      tabSize: 2,
+      useSoftTabs: true,
+      navigateWithinSoftTabs: true,
+      showPrintMargin: false,
+      enableKeyboardAccessibility: true,
+      textInputAriaLabel: area.dataset.label,
+      scrollPastEnd: 0.3,
+    });
+    editor.session.setUseWorker(false); // the server knows the format, a worker only YAML
+    editor.session.setMode("ace/mode/yaml");
+    editor.session.getUndoManager().reset();
+    // The text area stays what is sent and what the check listens to.
+    editor.session.on("change", () => {
+      area.value = editor.getValue();
+      area.dispatchEvent(new Event("input", { bubbles: true }));
+    });
+    editor.commands.addCommand({
+      name: "save",
+      bindKey: { win: "Ctrl-S", mac: "Command-S" },
+      exec: () => area.form.requestSubmit(),
+    });
+    annotate();
+    goToHash();
+  };
+
+  const goTo = (line, column) => {
+    if (editor) {
+      editor.gotoLine(line, column - 1, false);
+      editor.focus();
+      editor.container.scrollIntoView({ block: "nearest" });
+      return;
+    }
+    const before = area.value.split("\n").slice(0, line - 1).join("\n");
+    const at = (line > 1 ? before.length + 1 : 0) + column - 1;
+    area.focus();
+    area.setSelectionRange(at, at);
+  };
+
+  const goToHash = () => {
+    const found = /^#L([0-9]{1,7})$/.exec(location.hash);
+    if (area && found) goTo(Number(found[1]), 1);
+  };
+
+  const annotate = () => {
+    if (!editor) return;
+    const kinds = { error: "error", warning: "warning", note: "info" };
+    const problems = [...document.querySelectorAll("[data-problem]")].map(({ dataset }) => ({
+      row: Number(dataset.line) - 1,
+      column: Number(dataset.column) - 1,
+      text: dataset.message,
+      type: kinds[dataset.level],
+    }));
+    editor.session.setAnnotations(problems);
+  };
+
+  if (area && window.ace) dress();
+  addEventListener("hashchange", goToHash);
+
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest("a[data-goto]");
+    if (!link || !area) return;
+    const { line, column } = link.closest("[data-problem]").dataset;
+    event.preventDefault();
+    goTo(Number(line), Number(column));
+  });
+
+  // ------------------------------------------------------------ saving
+
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "s" || !(event.ctrlKey || event.metaKey) || event.altKey) return;
+    if (!guarded?.isConnected) return;
+    event.preventDefault();
+    if (!event.defaultPrevented || event.target.closest(".code-editor") === null) guarded.requestSubmit();
+  });
+
+  guarded?.addEventListener("input", () => setDirty(true));
+  guarded?.addEventListener("htmx:beforeRequest", (event) => {
+    if (event.detail.elt === guarded) sent = area?.value;
+  });
+  guarded?.addEventListener("htmx:afterRequest", (event) => {
+    if (event.detail.elt === guarded && event.detail.successful) setDirty(area.value !== sent);
+  });
+  document.addEventListener("submit", (event) => {
+    if (!event.target.hasAttribute("hx-post")) leaving = true;
+  });
+  document.addEventListener("click", (event) => {
+    if (event.target.closest("[data-leave]")) leaving = true;
+  });
+  addEventListener("pageshow", () => { leaving = false; });
+  addEventListener("beforeunload", (event) => {
+    if (isDirty() && !leaving) event.preventDefault();
+  });
+
+  // ------------------------------------------------------------ parts
+
+  // A refused form and a conflict bring their own part.
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    if ([409, 413, 422].includes(event.detail.xhr.status)) {
+      event.detail.shouldSwap = true;
+      event.detail.isError = false;
+    }
+  });
+  document.addEventListener("htmx:afterSwap", (event) => {
+    if (event.target.id === "problems") annotate();
+    if (event.target.id === "draft-bar") setDirty(isDirty());
+  });
+  // Without an answer from the server the text stays here, and says so.
+  const unsaved = () => {
+    for (const note of document.querySelectorAll("[data-dirty-note]")) {
+      note.hidden = false;
+      note.textContent = "not saved: no answer from the server. Try again.";
+    }
+  };
+  guarded?.addEventListener("htmx:sendError", unsaved);
+  guarded?.addEventListener("htmx:responseError", unsaved);
+})();

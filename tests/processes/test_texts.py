@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from processes.texts import diff, with_line_ends_of, word_diff
+
+MIXED = "a\r\nb\nc\r\nd"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kept"),
+    [
+        ("a\nb\n", "a\r\nc\r\n", "a\nc\n"),
+        ("a\r\nb\r\n", "a\nb\nc\n", "a\r\nb\r\nc\r\n"),
+        (MIXED, "a\r\nb\r\nc\r\nd", MIXED),
+        (MIXED, "a\r\nb\r\nX\r\nc\r\nd", "a\r\nb\nX\r\nc\r\nd"),
+        ("a", "a\r\nb\r\n", "a\nb\n"),
+        ("a\n", "", ""),
+        ("", "a\r\n", "a\n"),
+    ],
+)
+def test_lines_keep_their_ends_through_a_browser(old: str, new: str, kept: str) -> None:
+    assert with_line_ends_of(old, new) == kept
+
+
+@given(st.text(alphabet="ab\r\n", max_size=40))
+def test_a_text_that_a_browser_only_carried_is_the_same(text: str) -> None:
+    carried = text.replace("\r\n", "\n").replace("\r", "\n").replace("\n", "\r\n")
+
+    assert with_line_ends_of(text, carried) == text
+
+
+@given(st.text(alphabet="ab\r\n", max_size=20), st.text(alphabet="ab\r\n", max_size=20))
+def test_only_line_ends_are_changed(old: str, new: str) -> None:
+    assert with_line_ends_of(old, new).splitlines() == new.splitlines()
+
+
+def test_a_difference_counts_the_lines_of_the_new_text() -> None:
+    lines = diff("a\nb\nc\n", "a\nB\nc\n")
+
+    assert lines is not None
+    assert [(line.kind, line.text, line.number) for line in lines] == [
+        ("hunk", "@@ -1,3 +1,3 @@", None),
+        ("", " a", 1),
+        ("del", "-b", None),
+        ("add", "+B", 2),
+        ("", " c", 3),
+    ]
+
+
+def test_texts_of_many_lines_are_not_compared() -> None:
+    assert diff("a\n" * 5000, "b\n") is None
+
+
+def test_a_change_of_a_word_is_shown_as_that() -> None:
+    pieces = word_diff("Every figure names its source", "Every figure names its own source")
+
+    assert [(piece.kind, piece.text) for piece in pieces if piece.kind != "same"] == [
+        ("ins", "own ")
+    ]
+
+
+def test_texts_without_anything_in_common_stand_whole() -> None:
+    assert [piece.kind for piece in word_diff("alpha beta", "gamma delta epsilon")] == [
+        "del",
+        "ins",
+    ]
