@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations
 
 from processes.definition import patterns
@@ -21,17 +22,33 @@ MAX_EXAMPLE_CHARS = 10_000
 MAX_TRIED_CHARS = 200_000
 """In all examples of a file: a slow pattern takes milliseconds for a thousand."""
 MAX_COUNTED = 10_000
+MAX_SECONDS = 1.5
+"""For all patterns of a file: hundreds of large ones would hold a page for minutes."""
+
+Tried = Mapping[str, patterns.PatternProblem | None]
 
 
-def lint(definition: Definition) -> tuple[Problem, ...]:
+def lint(
+    definition: Definition, *, clock: Callable[[], float] = time.monotonic
+) -> tuple[Problem, ...]:
     """Return what can be told without looking at past runs."""
+    until = clock() + MAX_SECONDS
+    tried = _tried(definition, lambda: clock() < until)
     return (
         *_phases(definition),
-        *(problem for rule in definition.rules for problem in _rule(definition, rule)),
-        *_examples(definition),
+        *(problem for rule in definition.rules for problem in _rule(definition, rule, tried)),
+        *_examples(definition, tried, lambda: clock() < until),
         *_overlaps(definition),
         *_policy(definition),
     )
+
+
+def _tried(definition: Definition, is_time_left: Callable[[], bool]) -> Tried:
+    found: dict[str, patterns.PatternProblem | None] = {}
+    for rule in definition.rules:
+        if rule.type is RuleType.REGEX and rule.check not in found and is_time_left():
+            found[rule.check] = patterns.problem_of(rule.check)
+    return found
 
 
 def _phases(definition: Definition) -> Iterator[Problem]:
@@ -41,13 +58,13 @@ def _phases(definition: Definition) -> Iterator[Problem]:
             yield _warning("phase.no_criteria", message, f"phases[{index}]", phase.line)
 
 
-def _rule(definition: Definition, rule: Rule) -> Iterator[Problem]:
+def _rule(definition: Definition, rule: Rule, tried: Tried) -> Iterator[Problem]:
     if not rule.is_scoped:
         yield _about(
             rule, "rule.unscoped", "names no phase: at most advisory, wherever it applies."
         )
     if rule.type is RuleType.REGEX:
-        yield from _regex(rule)
+        yield from _regex(rule, tried)
     else:
         yield from _without_effect_on_llm(rule)
         if not _reaches_a_judge(definition, rule):
@@ -58,8 +75,15 @@ def _rule(definition: Definition, rule: Rule) -> Iterator[Problem]:
         )
 
 
-def _regex(rule: Rule) -> Iterator[Problem]:
-    if problem := patterns.problem_of(rule.check):
+def _regex(rule: Rule, tried: Tried) -> Iterator[Problem]:
+    if rule.check not in tried:
+        yield _about(
+            rule,
+            "rule.pattern.untried",
+            "was not tried: the patterns of this file are large, and take long together.",
+            key="check",
+        )
+    elif problem := tried[rule.check]:
         place = f" (column {problem.column} of the pattern)" if problem.column else ""
         yield _about(
             rule,
@@ -69,11 +93,15 @@ def _regex(rule: Rule) -> Iterator[Problem]:
         )
 
 
-def _examples(definition: Definition) -> Iterator[Problem]:
+def _examples(
+    definition: Definition, tried: Tried, is_time_left: Callable[[], bool]
+) -> Iterator[Problem]:
     left = MAX_TRIED_CHARS
     for rule in definition.rules:
-        if rule.type is not RuleType.REGEX or patterns.problem_of(rule.check):
+        if rule.type is not RuleType.REGEX or rule.check not in tried or tried[rule.check]:
             continue
+        if not is_time_left():
+            return
         left -= sum(map(len, (*rule.examples.passing, *rule.examples.failing)))
         if left >= 0:
             yield from _examples_of(rule)

@@ -6,15 +6,19 @@ from typing import Any
 import pytest
 
 from processes.definition.model import Enforcement
-from tests.engine.cases import evaluate, regex, told
+from tests.engine.cases import case, evaluate, regex, told
+from verification.engine.checks import searching
+from verification.engine.checks.materials import MAX_BATCH_BYTES
+from verification.engine.climb import Conclusion, Ports, climb, conclude
 from verification.engine.evidence import (
     Answer,
     CouldNotInspect,
+    Matches,
     NotInspected,
     Pattern,
     SyntaxProblem,
 )
-from verification.engine.fakes import InProcessProbe
+from verification.engine.fakes import FixedClock, InProcessProbe, MemoryWorkspace
 
 HARD = Enforcement.HARD
 
@@ -41,6 +45,26 @@ class BrittleProbe(InProcessProbe):
         self.asked += 1
         if any("POISON" in text for text in texts):
             raise CouldNotInspect("The probe ended.")
+
+
+class SlowProbe(InProcessProbe):
+    """Needs a whole allowance for a pattern of SLOW, and some time for each other one."""
+
+    def __init__(self, clock: FixedClock, seconds: float = 0.0) -> None:
+        self.clock = clock
+        self.seconds = seconds
+        self.asked: list[str] = []
+
+    def search(
+        self, patterns: Sequence[Pattern], texts: Sequence[bytes], *, seconds: float
+    ) -> Sequence[Answer]:
+        first = patterns[0]
+        self.asked.append(first.text)
+        taken = first.seconds if "SLOW" in first.text else self.seconds
+        self.clock.advance(min(taken, seconds))
+        if taken > min(seconds, first.seconds) or "SLOW" in first.text:
+            return [NotInspected("It took too long.")]
+        return super().search([first], texts, seconds=seconds)
 
 
 @pytest.mark.parametrize(
@@ -131,3 +155,68 @@ def test_a_partly_lost_search_says_what_is_certain(
     conclusion = evaluate(files=files, rules=[rule], probe=BrittleProbe())
 
     assert conclusion.trace[0].verdict == verdict
+
+
+def slowly(
+    patterns: Sequence[str], *, files: int = 1, seconds: float = 0.0
+) -> tuple[Conclusion, SlowProbe]:
+    """What comes of hard rules over files that each need a request of their own."""
+    contents: dict[str, str | bytes] = {
+        f"{number}.md": b"x" * (MAX_BATCH_BYTES // 2 + 1) for number in range(files)
+    }
+    asked = case(
+        files=contents,
+        rules=[regex(p, p, target="deliverables", enforcement=HARD) for p in patterns],
+    )
+    clock = FixedClock()
+    probe = SlowProbe(clock, seconds)
+    ports = Ports(MemoryWorkspace(contents), probe, clock)
+    return conclude(asked, list(climb(asked, ports))), probe
+
+
+def test_a_slow_pattern_leaves_time_to_the_others_and_is_not_tried_on_the_next_file() -> None:
+    conclusion, probe = slowly(["SLOW{9}", "x"], files=3)
+
+    assert [(one.rule, one.verdict) for one in conclusion.trace] == [
+        ("SLOW{9}", "unknown"),
+        ("x", "violated"),
+    ]
+    assert probe.asked.count("SLOW{9}") == 1
+
+
+@pytest.mark.parametrize(("rules", "files", "seconds"), [(500, 3, 0.0), (500, 40, 0.01)])
+def test_all_patterns_of_a_run_share_one_allowance(rules: int, files: int, seconds: float) -> None:
+    patterns = [f"SLOW{number}" for number in range(rules // 2)]
+    patterns += [f"y{number}" for number in range(rules // 2)]
+
+    conclusion, probe = slowly(patterns, files=files, seconds=seconds)
+
+    assert probe.clock.now <= searching.SEARCH_SECONDS
+    assert conclusion.verdict == "undecided"
+    assert {one.verdict for one in conclusion.findings} == {"unknown"}
+    lost = [one for one in conclusion.findings if one.rule == "SLOW249"]
+    assert len(lost) == 1
+    assert "The time for all patterns" in lost[0].message
+
+
+def test_a_pattern_that_is_a_little_slow_everywhere_is_given_up_in_the_end() -> None:
+    class Steady(SlowProbe):
+        def search(
+            self, patterns: Sequence[Pattern], texts: Sequence[bytes], *, seconds: float
+        ) -> Sequence[Answer]:
+            self.asked.append(patterns[0].text)
+            self.clock.advance(0.125)
+            if patterns[0].seconds < 0.125:
+                return [NotInspected("It took too long.")]
+            return [Matches(0, seconds=0.125)]
+
+    clock = FixedClock()
+    probe = Steady(clock)
+    search = searching.Search(probe, clock)
+
+    answers = [
+        answer for _ in range(20) for _, _, answer in search.ask([Pattern("steady", 1)], [b"x"])
+    ]
+
+    assert [isinstance(one, Matches) for one in answers] == [True] * 4 + [False] * 16
+    assert len(probe.asked) <= 6

@@ -3,10 +3,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from processes.definition.model import Enforcement
 from tests.engine.cases import evaluate, regex, told
-from verification.engine.evidence import EvidenceItem, ToolCall
+from verification.engine.checks import materials
+from verification.engine.evidence import EvidenceItem, Matches, Pattern, ToolCall
+from verification.engine.matching import Texts, search
 
 HARD_NO_X: dict[str, Any] = {"enforcement": Enforcement.HARD}
 
@@ -122,3 +126,73 @@ def test_a_pattern_that_cannot_run_blames_nobody_even_where_there_is_nothing_to_
 @pytest.mark.parametrize("pattern", ["^$", "x*"])
 def test_nothing_to_search_matches_nothing(pattern: str) -> None:
     assert evaluate(rules=[regex("rule", pattern, target="evidence")]).findings == ()
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-be", "utf-32"])
+def test_a_byte_order_mark_is_no_part_of_the_text(encoding: str) -> None:
+    mark = "\ufeff" if encoding.endswith("-be") else ""
+    files = {"a.md": (mark + "é x").encode(encoding)}
+
+    conclusion = evaluate(files=files, rules=[regex("no-x", "x", target="deliverables")])
+
+    assert [(one.line, one.column) for one in conclusion.findings] == [(1, 3)]
+
+
+def test_what_is_no_text_in_a_text_hides_nothing() -> None:
+    files = {"a.md": b"\n\xc3 x\xed\xa0\x80"}
+
+    conclusion = evaluate(files=files, rules=[regex("no-x", "x", target="deliverables")])
+
+    assert [(one.line, one.column) for one in conclusion.findings] == [(2, 3)]
+
+
+@pytest.mark.parametrize(("expect", "verdict"), [("match", "unknown"), ("no_match", "unknown")])
+def test_a_file_that_is_too_large_to_be_searched_is_unknown(
+    monkeypatch: pytest.MonkeyPatch, expect: str, verdict: str
+) -> None:
+    monkeypatch.setattr(materials, "MAX_FILE_BYTES", 10)
+    files = {"large.md": "y" * 11, "small.md": "y"}
+    rule = regex("rule", "x", target="deliverables", expect=expect, **HARD_NO_X)
+
+    conclusion = evaluate(files=files, rules=[rule])
+
+    assert conclusion.trace[0].verdict == verdict
+    assert conclusion.verdict == "undecided"
+    assert "large.md" in conclusion.findings[0].message
+
+
+def test_texts_are_read_in_parts_and_counted_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(materials, "MAX_BATCH_BYTES", 10)
+    files = {f"{number}.md": "\n x x" for number in range(30)}
+
+    def found(**fields: Any) -> list[str]:
+        rule = regex("rule", "x", target="deliverables", **fields)
+        return [one.path for one in evaluate(files=files, rules=[rule]).findings]
+
+    assert found(min_count=60) == []
+    assert found(min_count=61) == [""]
+    assert found(min_count=60, requires_exact_cardinality=True) == []
+    assert len(found()) == 50
+    assert len(set(found())) == 25
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.text(alphabet="abx\\.*+?|()[]^$\n(?m)bBzA{2}-é ", max_size=8),
+    st.lists(st.text(alphabet="abx\né ", max_size=6), max_size=5),
+)
+def test_texts_searched_together_are_found_like_each_alone(pattern: str, texts: list[str]) -> None:
+    contents = [text.encode() for text in texts]
+    asked = [Pattern(pattern, 1_000)]
+
+    [together] = search(asked, Texts(contents), clock=lambda: 0.0)
+    alone = [next(search(asked, Texts([one]), clock=lambda: 0.0)) for one in contents]
+
+    counts = [one.count for one in alone if isinstance(one, Matches)]
+    if isinstance(together, Matches):
+        assert together.count == sum(counts)
+        assert [place.text for place in together.places] == [
+            number for number, count in enumerate(counts) for _ in range(count)
+        ]
+    else:
+        assert counts == []

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+import itertools
 import time
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from processes.definition.patterns import count_matches, problem_of
+from processes.definition.lint import MAX_SECONDS, lint
+from processes.definition.load import load
+from processes.definition.patterns import count_matches, problem_of, weight
+from tests.processes.files import SMALL
 
 
 @pytest.mark.parametrize(
@@ -67,6 +71,42 @@ def test_a_pattern_that_explodes_elsewhere_takes_linear_time_here() -> None:
 
     assert found == 0
     assert time.monotonic() - started < 5
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "count"),
+    [
+        ("$", "ab", 1),
+        (r"\b", "ab", 2),
+        ("(?m)^", "a\nb\n", 3),
+        ("x*", "é", 2),
+        ("a*", "baac", 4),
+        ("", "héé", 4),
+    ],
+)
+def test_an_empty_match_counts_once_and_never_within_a_character(
+    pattern: str, text: str, count: int
+) -> None:
+    assert count_matches(pattern, text, limit=100) == count
+
+
+def test_repetitions_multiply_what_a_pattern_may_cost() -> None:
+    patterns = ["(a?){1000}b", "TODO", "(?:(?:x?){30}){30}y", "x{2}"]
+
+    assert sorted(patterns, key=weight) == [
+        "TODO", "x{2}", "(a?){1000}b", "(?:(?:x?){30}){30}y",
+    ]  # fmt: skip
+
+
+def test_a_file_of_large_patterns_is_not_tried_without_end() -> None:
+    definition = load(SMALL).definition
+    assert definition is not None
+
+    in_time = lint(definition, clock=lambda: 0.0)
+    [late] = lint(definition, clock=itertools.count(step=MAX_SECONDS).__next__)
+
+    assert in_time == ()
+    assert (late.code, late.path) == ("rule.pattern.untried", "verification.rules[0].check")
 
 
 def test_matches_are_counted_up_to_a_limit() -> None:
