@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from processes.definition.model import Enforcement, ToolSuccessPolicy
-from tests.engine.cases import case, evaluate, failed_call, ports, regex, told
+from processes.definition.model import Enforcement
+from tests.engine.cases import case, evaluate, ports, regex, told
 from verification.engine import checks
 from verification.engine.evidence import ToolCall
 from verification.engine.finding import Finding, TraceEntry
@@ -94,45 +94,6 @@ def test_a_deliverable_declared_twice_is_missed_once() -> None:
     assert len(conclusion.findings) == 1
 
 
-ALL, BALANCED = ToolSuccessPolicy.ALL_TOOLS_HARD, ToolSuccessPolicy.DEVELOPMENT_BALANCED
-RESILIENT, SAFETY = ToolSuccessPolicy.METHOD_RESILIENT, ToolSuccessPolicy.SAFETY_INTEGRITY_ONLY
-
-
-@pytest.mark.parametrize(
-    ("policy", "tool", "error", "later", "expected"),
-    [
-        (ALL, "edit_file", "old text appears twice", [], "hard"),
-        (ALL, "web_fetch", "HTTP 404", [], "advisory"),
-        (ALL, "web_search", "Rate limit reached", [], "advisory"),
-        (ALL, "web_fetch", "response too large", [], "advisory"),
-        (ALL, "fetch_url", "Timed out after 30 s", [], "advisory"),
-        (ALL, "web_fetch", "argument url is not a string", [], "hard"),
-        # A guard that stopped the tool is not bad weather.
-        (ALL, "web_fetch", "403: private address blocked (SSRF)", [], "hard"),
-        (ALL, "read_file", "HTTP 404", [], "hard"),
-        (BALANCED, "bash", "2 tests failed", [], "advisory"),
-        (BALANCED, "edit_file", "old text appears twice", [], "hard"),
-        (BALANCED, "edit_file", "old text appears twice", ["edit_file"], "advisory"),
-        (BALANCED, "bash", "sandbox violation", [], "hard"),
-        (RESILIENT, "edit_file", "old text appears twice", [], "hard"),
-        (RESILIENT, "edit_file", "old text appears twice", ["write_file"], "advisory"),
-        (SAFETY, "edit_file", "old text appears twice", [], "advisory"),
-        (SAFETY, "write_file", "path is outside the workspace", [], "hard"),
-        (SAFETY, "write_file", "checksum mismatch of a sealed artefact", [], "hard"),
-    ],
-)
-def test_which_failures_of_tools_the_work_is_blamed_for(
-    policy: ToolSuccessPolicy, tool: str, error: str, later: list[str], expected: str
-) -> None:
-    calls = (failed_call(tool, error), *(ToolCall(one, True) for one in later))
-
-    conclusion = evaluate(tool_calls=calls, tool_policy=policy)
-
-    assert told(conclusion) == [("tool-calls", expected, "tool_failed")]
-    assert conclusion.findings[0].place == {"tool_call": 0}
-    assert error in conclusion.findings[0].message
-
-
 @pytest.mark.parametrize(
     ("changed", "expected"),
     [
@@ -152,6 +113,8 @@ def test_which_failures_of_tools_the_work_is_blamed_for(
         ("a.md", [("advisory", "odd_payload")]),
         ({"path": "a.md"}, [("advisory", "odd_payload")]),
         (["a.md", 3], [("advisory", "odd_payload")]),
+        (["a.md", " "], [("advisory", "odd_payload")]),
+        (["x" * 5_000], [("advisory", "odd_payload")]),
         (7, [("advisory", "odd_payload")]),
     ],
 )
@@ -199,7 +162,6 @@ def test_no_shape_of_a_tool_call_fails_a_run(args: Any, result: Any, changed: An
         ("tsconfig.json", '{\n// why\n"a": [1,],\n}', True, None, (None, None)),
         ("a.yaml", "a: 1\n---\nb: !tag {c: 2}\n", True, None, (None, None)),
         ("a.yml", "a: [1\nb: 2\n", True, "hard", (2, 2)),
-        ("a.yaml", "a: {{ value }}\nb: : {{ x }}\n", True, None, (None, None)),
         ("a.unknown", "def f(:", True, None, (None, None)),
     ],
 )

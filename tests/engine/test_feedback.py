@@ -21,14 +21,14 @@ def said(conclusion: Conclusion, **about: Any) -> Feedback:
 
 
 def test_a_reject_names_code_attempt_problem_place_and_remedy() -> None:
-    files = {"a.json": '{"a": 1,\n}'}
+    files = {"a.json": '{"a": 1,\n"b"}'}
 
     text = said(evaluate(files=files, deliverables=["a.json"], rules=[NO_X], output="x")).text
 
     assert text.splitlines() == [
         '<verification_rejected code="syntax_invalid" attempt="2" of="3">',
         "Summary: 1 problem must be solved, 1 remark beside.",
-        "- [syntax] a.json:2 Expecting property name enclosed in double quotes.",
+        "- [syntax] a.json:2 Expecting ':' delimiter.",
         "- [no-x] (advisory) line 1 No x is allowed. Found: 'x'. → Write y.",
         "</verification_rejected>",
     ]

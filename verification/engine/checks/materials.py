@@ -12,7 +12,7 @@ from verification.engine.case import Case, Ports
 from verification.engine.checks.changed_files import changed_files_of
 from verification.engine.checks.deliverables import declared_files
 from verification.engine.evidence import SubmittedFile
-from verification.engine.paths import files_under
+from verification.engine.tree import meant_by
 
 MAX_FILE_BYTES = 50_000_000
 MAX_BATCH_BYTES = 4_000_000
@@ -66,14 +66,15 @@ def searched_files(case: Case) -> list[SubmittedFile]:
     files = [file for file in case.submission.files if file.path in named]
     if files:
         return files
-    of_others = {
-        file.path
-        for phase in case.definition.phases
-        if phase.id != case.phase.id
-        for one in phase.deliverables
-        for file in files_under(one.path, case.submission.files)
-    }
+    of_others = _of_other_phases(case)
     return [file for file in case.submission.files if file.path not in of_others]
+
+
+def _of_other_phases(case: Case) -> set[str]:
+    others = [phase for phase in case.definition.phases if phase.id != case.phase.id]
+    declared = tuple(one.path for phase in others for one in phase.deliverables)
+    meanings = filter(None, meant_by(declared, case.submission.files).values())
+    return {file.path for meant in meanings for file in meant.files}
 
 
 def _contents_of_files(case: Case, ports: Ports) -> Iterator[Material]:

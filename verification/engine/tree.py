@@ -1,0 +1,175 @@
+"""The submitted files, found by any spelling of their paths, however many there are."""
+
+from __future__ import annotations
+
+import unicodedata
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Any
+
+import re2
+
+from processes.definition import patterns as dialect
+from verification.engine.evidence import SubmittedFile
+from verification.engine.paths import anchored, relative, spelled
+
+MAX_WILDCARD_TESTS = 500_000
+"""Files times wildcards: a second of work."""
+WILDCARDS = frozenset("*?[{")
+_MAX_DEPTHS = 20
+_AFTER_SLASH = chr(ord("/") + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Meant:
+    """The files that a declaration means; `is_same` is False where only case tells them apart."""
+
+    files: Sequence[SubmittedFile] = ()
+    is_same: bool = True
+
+
+class Tree:
+    def __init__(self, files: Iterable[SubmittedFile]) -> None:
+        self._files = {_composed(file.path): file for file in files}
+        self._sorted = sorted(self._files)
+        self._folded: dict[str, str] = {}
+        self._depths: defaultdict[str, set[int]] = defaultdict(set)
+        for path in self._sorted:
+            folded = path.casefold()
+            self._folded.setdefault(folded, path)
+            self._depths[folded.rsplit("/", 1)[-1]].add(path.count("/") + 1)
+        self._sorted_folded = sorted(self._folded)
+
+    def at(self, path: str) -> SubmittedFile | None:
+        """The file under this path, as stored or in other case."""
+        for one in (_composed(path), spelled(path)):
+            if one in self._files or one.casefold() in self._folded:
+                return self._files[one if one in self._files else self._folded[one.casefold()]]
+        return None
+
+    def ending(self, parts: Sequence[str]) -> SubmittedFile | None:
+        """The submitted file in whose path these parts end: the longest, where several would do."""
+        depths = sorted(self._depths.get(parts[-1].casefold(), ()) if parts else (), reverse=True)
+        for depth in depths[:_MAX_DEPTHS]:
+            if depth <= len(parts) and (file := self.at("/".join(parts[-depth:]))):
+                return file
+        return None
+
+    def under(self, folder: str) -> Sequence[SubmittedFile]:
+        """Everything below a folder; '' is the workspace."""
+        if not folder:
+            return tuple(self._files.values())
+        return tuple(self._files[path] for path in _below(folder, self._sorted))
+
+    def holds(self, folder: str) -> bool:
+        return not folder or bool(_below(folder, self._sorted))
+
+    def meant(self, declared: str) -> Meant:
+        """What a declared path means: a file, a folder's files, or a wildcard's."""
+        if file := self._files.get(_composed(declared)):
+            return Meant((file,))
+        path = relative(declared)
+        if path is not None:
+            return Meant(found) if (found := self._named(path)) else self._in_other_case(path)
+        start = anchored(declared)
+        parts = start.parts[-_MAX_DEPTHS:] if start else ()
+        tails = ("/".join(parts[position:]) for position in range(len(parts)))
+        return Meant(next(filter(None, map(self._named, tails)), ()))
+
+    def _named(self, path: str) -> Sequence[SubmittedFile]:
+        if path in self._files:
+            return (self._files[path],)
+        if files := self.under(path):
+            return files
+        pattern = wildcard(path)
+        if pattern is None:
+            return ()
+        return tuple(file for path, file in self._files.items() if pattern.fullmatch(path))
+
+    def _in_other_case(self, path: str) -> Meant:
+        if file := self.at(path):
+            return Meant((file,), is_same=False)
+        below = _below(path.casefold(), self._sorted_folded)
+        return Meant(tuple(self._files[self._folded[one]] for one in below), is_same=False)
+
+
+def _composed(path: str) -> str:
+    return unicodedata.normalize("NFC", path)
+
+
+def _below(folder: str, ordered: Sequence[str]) -> Sequence[str]:
+    start = bisect_left(ordered, f"{folder}/")
+    return ordered[start : bisect_left(ordered, f"{folder}{_AFTER_SLASH}", start)]
+
+
+@lru_cache(maxsize=2)
+def tree_of(files: tuple[SubmittedFile, ...]) -> Tree:
+    """Every check asks for the same one."""
+    return Tree(files)
+
+
+@lru_cache(maxsize=4)
+def meant_by(
+    declared: tuple[str, ...], files: tuple[SubmittedFile, ...]
+) -> Mapping[str, Meant | None]:
+    """What each declared path means; None: there are too many wildcards to try this one too."""
+    tree = tree_of(files)
+    tests_left = MAX_WILDCARD_TESTS
+    found: dict[str, Meant | None] = {}
+    for path in declared:
+        if WILDCARDS.isdisjoint(path) or tree.at(path):
+            found[path] = tree.meant(path)
+            continue
+        tests_left -= len(files)
+        found[path] = tree.meant(path) if tests_left >= 0 else None
+    return MappingProxyType(found)
+
+
+def wildcard(path: str) -> Any | None:
+    """A matcher of whole paths, in any case; None: the path has no wildcard that can be read.
+
+    `*` and `?` match `/` too, `**/` also nothing at all; `{a,b}` is either.
+    """
+    if WILDCARDS.isdisjoint(path):
+        return None
+    try:
+        return re2.compile(f"(?is){''.join(_pieces(path))}", dialect.options())
+    except (re2.error, UnicodeError):
+        return None
+
+
+def _pieces(path: str) -> Iterable[str]:
+    position, depth = 0, 0
+    while position < len(path):
+        sign = path[position]
+        closing = path.find("]", position + 2) if sign == "[" else -1
+        step = 1
+        if sign == "*":
+            step = len(path[position:]) - len(path[position:].lstrip("*"))
+            is_folder = step > 1 and path[position + step : position + step + 1] == "/"
+            step += is_folder
+            yield "(?:.*/)?" if is_folder else ".*"
+        elif sign == "?":
+            yield "."
+        elif closing > 0:
+            step = closing - position + 1
+            yield _class(path[position + 1 : closing])
+        elif sign == "{" and "}" in path[position:] and "," in path[position:]:
+            depth += 1
+            yield "(?:"
+        elif depth and sign in ",}":
+            depth -= sign == "}"
+            yield "|" if sign == "," else ")"
+        else:
+            yield re2.escape(sign)
+        position += step
+
+
+def _class(members: str) -> str:
+    negated = members[0] in "!^"
+    inside = members[negated:].replace("\\", "\\\\").replace("[", "\\[").replace("^", "\\^")
+    return f"[{'^' if negated else ''}{inside}]"
