@@ -4,71 +4,137 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from verification.engine.evidence import NotInspected, SyntaxProblem
+from verification.engine.evidence import SyntaxProblem
 from verification.engine.grammars.registry import MAX_DATA_BYTES, Parsed, grammar
+from verification.engine.grammars.templates import excused, mark_at
+from verification.engine.grammars.text import BLANK, MARKED, decoded, place_of
 
-BYTE_ORDER_MARK = "\ufeff"
-_MAX_REMARKS = 10
+MAX_REMARKS = 10
 _MAX_PLACED_CHARS = 1_000_000
 _TWICE = 'The key "{}" stands twice in one object.'
 _NO_NUMBER = "{} is not JSON."
+_LONE = "A text holds half of a surrogate pair: many parsers refuse it."
+_WIDE = "The file is {}, and JSON is UTF-8: many parsers refuse it."
+_COMMENT = "Comments are not JSON."
+_FENCED = "The file starts with a Markdown fence, which is not JSON."
+_TRAILING = "A comma stands before the closing {}."
+_MAX_SHOWN_KEY = 80
 _TOKEN = re.compile(r'("(?:[^"\\]|\\.)*"|[{}\[\]]|NaN|-?Infinity)(\s*:)?', re.DOTALL)
 _TAKES_COMMENTS = re.compile(
-    r"(^|/)([tj]sconfig[^/]*|\.eslintrc|\.babelrc|\.swcrc|devcontainer|api-extractor|renovate"
-    r"|\.?pyrightconfig)\.json$|(^|/)\.vscode/|(^|/)\.devcontainer/|\.jsonc$",
+    r"(^|/)([tj]sconfig[^/]*|\.eslintrc|\.babelrc|babel\.config|\.swcrc|\.jshintrc|tslint|tsdoc"
+    r"|typedoc|api-extractor[^/]*|devcontainer|renovate|\.?pyrightconfig|deno|biome|turbo|nx|rush"
+    r"|wrangler|angular|appsettings[^/]*|local\.settings|cspell|\.markdownlint|\.stylelintrc"
+    r"|\.luarc|\.oxlintrc|\.hintrc|language-configuration|keybindings)\.json$"
+    r"|(^|/)\.vscode/|(^|/)\.devcontainer/|\.jsonc$",
     re.IGNORECASE,
 )
 _STRING_OR_COMMENT = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _STRING_OR_TRAILING_COMMA = re.compile(r'"(?:[^"\\\n]|\\.)*"|,(?=\s*[}\]])')
+_ESCAPE = re.compile(
+    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+    r"|(?P<lone>u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
+    re.DOTALL,
+)
 
 
-@grammar("json", ".json", ".jsonc", max_bytes=MAX_DATA_BYTES)
+@grammar("JSON", ".json", ".jsonc", max_bytes=MAX_DATA_BYTES, bytes_per_second=5_000_000)
 def parse_json(path: str, content: bytes) -> Parsed:
-    try:
-        text = content.decode(json.detect_encoding(content))
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        return (SyntaxProblem("The file is not valid UTF-8.", line),)
-    remarks: list[SyntaxProblem] = []
-    if content.startswith(b"\xef\xbb\xbf") or text.startswith(BYTE_ORDER_MARK):
-        remarks.append(SyntaxProblem("The file starts with a byte order mark.", 1, 1, False, True))
-        text = text.removeprefix(BYTE_ORDER_MARK)
+    read = decoded(content)
+    if isinstance(read, SyntaxProblem):
+        return (read,)
+    text, remarks = read.text, [MARKED] if read.has_mark else []
+    if read.wide:
+        remarks = [SyntaxProblem(_WIDE.format(read.wide), 1, 1, certain=False)]
     if _TAKES_COMMENTS.search(path):
-        text = _without_comments(text)
+        text = without_comments(text)
     try:
-        remarks += _remarks(text)
+        doubts = Reader().doubts(text)
     except json.JSONDecodeError as error:
-        return (*remarks, SyntaxProblem(f"{error.msg}.", error.lineno, error.colno))
-    except RecursionError:
-        return NotInspected("It is nested too deeply to be parsed.")
-    return tuple(remarks)
+        return (*remarks, broken(text, error))
+    return (*remarks, *doubts)
 
 
-def _remarks(text: str) -> list[SyntaxProblem]:
-    """What parses and is doubtful all the same: a key that stands twice, a number that is none."""
-    doubtful: list[str] = []
+class Reader:
+    """Parses JSON texts for what is doubtful in them, and keeps no values."""
 
-    def pairs(found: list[tuple[str, Any]]) -> None:
-        if len({key for key, _ in found}) < len(found):
+    def __init__(self) -> None:
+        self._found: list[str] = []
+        # Numbers become anything cheap: int() refuses those of more than 4,300 digits.
+        self._decoder = json.JSONDecoder(
+            object_pairs_hook=self._pairs,
+            parse_constant=self._constant,
+            parse_int=len,
+            parse_float=len,
+        )
+
+    def doubts(self, text: str) -> list[SyntaxProblem]:
+        """What parses and is doubtful all the same: a key twice, a number that is none.
+
+        Raises:
+            JSONDecodeError: it does not parse.
+            RecursionError: it is nested too deeply.
+        """
+        self._found.clear()
+        self._decoder.decode(text)
+        lone = _lone_surrogate(text)
+        if not self._found:
+            return lone
+        can_be_placed = len(text) <= _MAX_PLACED_CHARS
+        placed = list(islice(_placed(text), MAX_REMARKS)) if can_be_placed else []
+        unplaced = [SyntaxProblem(one, certain=False) for one in dict.fromkeys(self._found)]
+        return lone + (placed or unplaced[:MAX_REMARKS])
+
+    def _constant(self, name: str) -> None:
+        if len(self._found) < MAX_REMARKS:
+            self._found.append(_NO_NUMBER.format(name))
+
+    def _pairs(self, found: list[tuple[str, Any]]) -> None:
+        if len({key for key, _ in found}) < len(found) and len(self._found) < MAX_REMARKS:
             counts = Counter(key for key, _ in found)
-            doubtful.extend(_TWICE.format(key) for key, count in counts.items() if count > 1)
+            self._found.extend(_twice(key) for key, count in counts.items() if count > 1)
 
-    # Numbers become anything cheap: int() refuses those of more than 4,300 digits.
-    json.loads(
-        text,
-        object_pairs_hook=pairs,
-        parse_constant=lambda name: doubtful.append(_NO_NUMBER.format(name)),
-        parse_int=len,
-        parse_float=len,
-    )
-    if not doubtful:
+
+def broken(text: str, error: json.JSONDecodeError) -> SyntaxProblem:
+    """Why a text does not parse, in words that help its author."""
+    at, message = error.pos, f"{error.msg.removesuffix(' at')}."
+    shown = text[at : at + 1]
+    before = text[:at].rstrip() if shown in ("}", "]") else ""
+    if text.startswith(("//", "/*"), at):
+        message = _COMMENT
+    elif text.startswith("```", at):
+        message = _FENCED
+    elif not text.strip():
+        message = BLANK
+    elif before.endswith(","):
+        at, message = len(before) - 1, _TRAILING.format(shown)
+    elif shown == "," and error.msg.startswith("Illegal trailing comma"):
+        message = _TRAILING.format(text[at + 1 :].lstrip()[:1])
+    line, column = place_of(text, at)
+    problem = SyntaxProblem(message, line, column)
+    return excused(problem) if mark_at(text, error.pos) else problem
+
+
+def without_comments(text: str) -> str:
+    """Blank comments and trailing commas; every other character keeps its place."""
+    text = _STRING_OR_COMMENT.sub(_blanked, text)
+    return _STRING_OR_TRAILING_COMMA.sub(_blanked, text)
+
+
+def moved(problem: SyntaxProblem, lines: int) -> SyntaxProblem:
+    return replace(problem, line=problem.line + lines) if problem.line else problem
+
+
+def _lone_surrogate(text: str) -> list[SyntaxProblem]:
+    if "\\ud" not in text and "\\uD" not in text:
         return []
-    placed = list(islice(_placed(text), _MAX_REMARKS)) if len(text) <= _MAX_PLACED_CHARS else []
-    unplaced = [SyntaxProblem(message, certain=False) for message in dict.fromkeys(doubtful)]
-    return placed or unplaced[:_MAX_REMARKS]
+    for escape in _ESCAPE.finditer(text):
+        if escape["lone"]:
+            return [SyntaxProblem(_LONE, *place_of(text, escape.start()), certain=False)]
+    return []
 
 
 def _placed(text: str) -> Iterator[SyntaxProblem]:
@@ -85,19 +151,16 @@ def _placed(text: str) -> Iterator[SyntaxProblem]:
         elif colon and (keys := objects[-1]) is not None:
             key = json.loads(shown, strict=False)
             if key in keys:
-                yield _doubt(_TWICE.format(key), text, token.start())
+                yield _doubt(_twice(key), text, token.start())
             keys.add(key)
 
 
+def _twice(key: str) -> str:
+    return _TWICE.format(key if len(key) <= _MAX_SHOWN_KEY else f"{key[:_MAX_SHOWN_KEY]}…")
+
+
 def _doubt(message: str, text: str, at: int) -> SyntaxProblem:
-    line, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
-    return SyntaxProblem(message, line, column, certain=False)
-
-
-def _without_comments(text: str) -> str:
-    """Blank comments and trailing commas; every other character keeps its place."""
-    text = _STRING_OR_COMMENT.sub(_blanked, text)
-    return _STRING_OR_TRAILING_COMMA.sub(_blanked, text)
+    return SyntaxProblem(message, *place_of(text, at), certain=False)
 
 
 def _blanked(found: re.Match[str]) -> str:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import wraps
 
 from verification.engine.evidence import NotInspected, SyntaxProblem
+from verification.engine.grammars.contents import BINARY, HTML, held
 
+PYTHON, XML = "Python", "XML"
 MAX_SOURCE_BYTES = 5_000_000
 MAX_DATA_BYTES = 50_000_000
+BASE_SECONDS = 2.0
+MAX_SECONDS = 20.0
 
 Parsed = tuple[SyntaxProblem, ...] | NotInspected
 Parse = Callable[[str, bytes], Parsed]
@@ -16,11 +21,17 @@ Parse = Callable[[str, bytes], Parsed]
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """`parse` takes path and content; None: a program outside parses this language."""
+    """`parse` takes path and content; None: a program outside parses this language.
+
+    Where `is_certain` is false, no answer of the grammar is ever held against the work.
+    """
 
     language: str
     max_bytes: int
     parse: Parse | None = None
+    is_certain: bool = True
+    bytes_per_second: int = 2_000_000
+    """The slowest pace that is waited for, several times slower than what was measured."""
 
 
 GRAMMARS: dict[str, Grammar] = {}
@@ -34,10 +45,15 @@ def register(grammar: Grammar, *suffixes: str) -> None:
 
 
 def grammar(
-    language: str, *suffixes: str, max_bytes: int = MAX_SOURCE_BYTES
+    language: str,
+    *suffixes: str,
+    max_bytes: int = MAX_SOURCE_BYTES,
+    is_certain: bool = True,
+    bytes_per_second: int = 2_000_000,
 ) -> Callable[[Parse], Parse]:
     def decorate(parse: Parse) -> Parse:
-        register(Grammar(language, max_bytes, parse), *suffixes)
+        parse = _spared(parse, language, is_certain)
+        register(Grammar(language, max_bytes, parse, is_certain, bytes_per_second), *suffixes)
         return parse
 
     return decorate
@@ -46,3 +62,44 @@ def grammar(
 def grammar_of(path: str) -> Grammar | None:
     name = path.rsplit("/", 1)[-1].lower()
     return GRAMMARS.get(f".{name.rsplit('.', 1)[-1]}") if "." in name else None
+
+
+def seconds_for(files: Iterable[tuple[str, int]]) -> float:
+    """How long the parsing of (path, size) pairs in one request may take."""
+    seconds = BASE_SECONDS
+    for path, size in files:
+        if found := grammar_of(path):
+            seconds += size / found.bytes_per_second
+    return min(seconds, MAX_SECONDS)
+
+
+def foreign(language: str, content: bytes, *, is_certain: bool = True) -> Parsed | None:
+    """The answer about content that is no text of any language; None: it is for the parser.
+
+    Where nothing is certain, the check of file types speaks: one finding per problem.
+    """
+    holds = held(content)
+    if not holds or (holds == HTML and language == XML):
+        return None
+    if not is_certain:
+        return ()
+    # A stray NUL has a place, which the parser tells.
+    return None if holds == BINARY else (SyntaxProblem(f"It holds {holds}, not {language}.", 1, 1),)
+
+
+def _spared(parse: Parse, language: str, is_certain: bool) -> Parse:
+    """The parser is asked only for text, and its own limits are no fault of the work."""
+
+    @wraps(parse)
+    def spared(path: str, content: bytes) -> Parsed:
+        answer = foreign(language, content, is_certain=is_certain)
+        if answer is not None:
+            return answer
+        try:
+            return parse(path, content)
+        except RecursionError:
+            return NotInspected("It is nested too deeply to be parsed.")
+        except MemoryError:
+            return NotInspected("It takes too much memory to be parsed.")
+
+    return spared

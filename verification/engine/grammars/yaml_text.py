@@ -1,40 +1,135 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import yaml
 
-from verification.engine.evidence import SyntaxProblem
+from verification.engine.evidence import NotInspected, SyntaxProblem
 from verification.engine.grammars.registry import MAX_DATA_BYTES, Parsed, grammar
+from verification.engine.grammars.templates import excused
+from verification.engine.grammars.text import decoded, place_of, sentence
 
-_TEMPLATED = re.compile(rb"\{\{|\{%|<%|\$\{\{")
-# The events alone say whether it parses: many documents and unknown tags are no errors.
+_MAX_DOUBTS = 10
+_MAX_SHOWN_KEY = 80
+# An expression in quotes is YAML; one that stands free is filled in before anyone parses it.
+_FILLED_IN = re.compile(r"\{%|<%|\{\{[-#/~]|(?:^|[:\-?,\[])[ \t]*\{\{", re.MULTILINE)
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_TWICE = 'The key "{}" stands twice in one mapping.'
+_UNDEFINED = "The alias *{} has no anchor before it."
+# What this parser refuses and the language of today allows, or may one day.
+_DISPUTED = ("unknown directive", "incompatible yaml document", "%yaml directive")
+_TAB_INDENTS = re.compile(r""" *\t[ \t]*(?:- |[^\s#,\[\]{}"'][^#]*:(?:\s|$))""")
+_TOO_DEEP = "depth"
+_LAST_FORBIDDEN = 0x1F
 
 
-@grammar("yaml", ".yaml", ".yml", max_bytes=MAX_DATA_BYTES)
+@grammar("YAML", ".yaml", ".yml", max_bytes=MAX_DATA_BYTES, bytes_per_second=3_000_000)
 def parse_yaml(_path: str, content: bytes) -> Parsed:
+    read = decoded(content)
+    if isinstance(read, SyntaxProblem):
+        return (read,)
+    events = _Events(read.text if read.wide else content)
     try:
-        for _event in yaml.parse(content, Loader=_LOADER):
-            pass
+        events.look()
     except yaml.YAMLError as error:
-        return () if _TEMPLATED.search(content) else (_problem(error, content),)
-    return ()
+        if _TOO_DEEP in str(getattr(error, "problem", "")):
+            return NotInspected("It is nested too deeply to be parsed.")
+        problem = _problem(error, read.text)
+        return (excused(problem) if _FILLED_IN.search(read.text) else problem,)
+    return tuple(events.doubts)
 
 
-def _problem(error: yaml.YAMLError, content: bytes) -> SyntaxProblem:
+class _Events:
+    """The events alone say whether it parses: many documents and unknown tags are no errors."""
+
+    def __init__(self, content: str | bytes) -> None:
+        self._content = content
+        self._anchors: set[str] = set()
+        self._keys: list[set[Any] | None] = []
+        self._is_key: list[bool] = []
+        self.doubts: list[SyntaxProblem] = []
+
+    def look(self) -> None:
+        loader = _LOADER(self._content)
+        try:
+            self._read(loader.get_event)
+        finally:
+            loader.dispose()
+
+    def _read(self, next_event: Any) -> None:
+        keys, is_key = self._keys, self._is_key
+        while (event := next_event()) is not None:
+            kind = type(event)
+            if kind is yaml.ScalarEvent or kind is yaml.AliasEvent:
+                if keys and keys[-1] is not None:
+                    if is_key[-1] and kind is yaml.ScalarEvent:
+                        self._see_key(event, keys[-1])
+                    is_key[-1] = not is_key[-1]
+                if event.anchor:
+                    self._see_anchor(event, kind is yaml.AliasEvent)
+            elif kind is yaml.MappingStartEvent or kind is yaml.SequenceStartEvent:
+                if keys and keys[-1] is not None:
+                    is_key[-1] = not is_key[-1]
+                keys.append(set() if kind is yaml.MappingStartEvent else None)
+                is_key.append(True)
+                if event.anchor:
+                    self._anchors.add(event.anchor)
+            elif kind is yaml.MappingEndEvent or kind is yaml.SequenceEndEvent:
+                keys.pop()
+                is_key.pop()
+            elif kind is yaml.DocumentStartEvent:
+                self._anchors.clear()
+            elif kind is yaml.StreamEndEvent:
+                return
+
+    def _see_key(self, event: Any, keys: set[Any]) -> None:
+        key = (event.value, event.implicit[0], event.tag)
+        if key in keys and event.value != "<<":
+            shown = event.value[:_MAX_SHOWN_KEY]
+            self._doubt(_TWICE.format(shown), event.start_mark, certain=False)
+        keys.add(key)
+
+    def _see_anchor(self, event: Any, is_alias: bool) -> None:
+        if not is_alias:
+            self._anchors.add(event.anchor)
+        elif event.anchor not in self._anchors:
+            message = _UNDEFINED.format(event.anchor[:_MAX_SHOWN_KEY])
+            self._doubt(message, event.start_mark, certain=True)
+
+    def _doubt(self, message: str, mark: Any, *, certain: bool) -> None:
+        if len(self.doubts) < _MAX_DOUBTS:
+            line, column = mark.line + 1, mark.column + 1
+            self.doubts.append(SyntaxProblem(message, line, column, certain))
+
+
+def _problem(error: yaml.YAMLError, text: str) -> SyntaxProblem:
     if isinstance(error, yaml.MarkedYAMLError):
         mark = error.problem_mark or error.context_mark
         message = ", ".join(part for part in (error.context, error.problem) if part)
         line, column = (mark.line + 1, mark.column + 1) if mark else (0, 0)
-        return SyntaxProblem(_sentence(message), line, column)
+        problem = SyntaxProblem(sentence(message), line, column)
+        return replace(problem, certain=not _is_disputed(message, text, line))
     if isinstance(error, yaml.reader.ReaderError):
-        line = content.count(b"\n", 0, error.position) + 1
-        return SyntaxProblem(_sentence(str(error.reason)), line)
-    return SyntaxProblem(_sentence(str(error)))
+        return _unreadable(error, text)
+    return SyntaxProblem(sentence(str(error)))
 
 
-def _sentence(message: str) -> str:
-    message = message.strip() or "it does not parse"
-    return f"{message[0].upper()}{message[1:].rstrip('.')}."
+def _is_disputed(message: str, text: str, line: int) -> bool:
+    if any(one in message.lower() for one in _DISPUTED):
+        return True
+    if "tab character" not in message and "cannot start any token" not in message:
+        return False
+    # A tab before a comment or inside of brackets is white space and no indentation.
+    lines = text.split("\n", line)
+    shown = lines[line - 1] if 0 < line <= len(lines) else ""
+    return shown.lstrip(" ").startswith("\t") and not _TAB_INDENTS.match(shown)
+
+
+def _unreadable(error: Any, text: str) -> SyntaxProblem:
+    character = error.character if isinstance(error.character, int) else ord(error.character)
+    at = text.find(chr(character)) if character <= 0x10FFFF else -1
+    line, column = place_of(text, at) if at >= 0 else (0, 0)
+    certain = character <= _LAST_FORBIDDEN
+    return SyntaxProblem(f"U+{character:04X}: {error.reason}.", line, column, certain)

@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.engine.grammar_answers import answers
+
+TEMPLATE = "It holds template marks, so this does not count: "
+TOO_NEW = "It needs TOML 1.1, which many parsers do not read yet: "
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "a: 1\n---\nb: 2\n...\n",
+        "a: !secret b\n",
+        "a: {{ b }}\n",
+        "a: &x 1\nb: *x\n",
+        "<<: {a: 1}\n<<: {b: 1}\n",
+        "1: a\n'1': b\n",
+        "on: [push]\nrun: ${{ matrix.a }}\n",
+        "\ufeffa: 1\n",
+        "a: 1\n".encode("utf-16"),
+        "a: 1\n".encode("utf-16-le"),
+        "[" * 5_000 + "]" * 5_000,
+        "- " * 5_000 + "a",
+        "a: " + "x" * 1_000_000,
+        " \n",
+        "",
+    ],
+)
+def test_yaml_without_a_remark(content: str | bytes) -> None:
+    assert answers("a.yaml", content) == []
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("a: [1\nb: 2\n", "hard 2:2 While parsing a flow sequence, did not find expected ',' or ']'."),
+        ("é: b: c\n", "hard 1:5 Mapping values are not allowed in this context."),
+        ("a: b\n\tc: d\n", "hard 2:1 While scanning a plain scalar, found a tab character that violates indentation."),
+        # White space by the language of today, if not by every parser.
+        ("a:\n\t# why\n  b: 1\n", "advisory 2:1 While scanning for the next token, found character that cannot start any token."),
+        ("a: [\n\t1\n\t]\n", "advisory 3:1 While scanning a plain scalar, found a tab character that violates indentation."),
+        ("%FOO x\n---\na\n", "advisory 1:5 While scanning a directive, found unknown directive name."),
+        ("%YAML 1.3\n---\na\n", "advisory 1:1 Found incompatible YAML document."),
+        ("a: '\x80'\n", "advisory 1:5 U+0080: control characters are not allowed."),
+        ("a: \0\n", "hard 1:4 U+0000: control characters are not allowed."),
+        (b"a: 1\nb: \xe9\n", "hard 2:4 The file is not valid UTF-8."),
+        ("a: 1\nb:\n  a: 2\na: 3\n", 'advisory 4:1 The key "a" stands twice in one mapping.'),
+        ("b: *x\n", "hard 1:4 The alias *x has no anchor before it."),
+        ("- &a 1\n---\n- *a\n", "hard 3:3 The alias *a has no anchor before it."),
+    ],
+)  # fmt: skip
+def test_what_is_said_about_yaml(content: str | bytes, told: str) -> None:
+    assert answers("a.yaml", content) == answers("a.yml", content) == [told]
+
+
+@pytest.mark.parametrize(
+    ("content", "counts"),
+    [
+        ("a: {{ b }}\n  c: : {% if d %}\n", "note"),
+        ("{{- if .Values.on }}\na: 1\n{{- end }}\n", "note"),
+        ("name: {{ x }}/y\n", "note"),
+        # Expressions that stand in YAML, and are no reason for it to be broken.
+        ('a: "{{ x }}"\nb: [\n', "hard"),
+        ("steps:\n  - run: ${{ matrix.a }}\n   bad", "hard"),
+    ],
+)
+def test_a_templated_yaml_is_not_blamed_for_what_it_is(content: str, counts: str) -> None:
+    [found] = answers("a.yaml", content)
+
+    assert found.startswith(counts)
+    assert (TEMPLATE in found) == (counts == "note")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "a = 1",
+        "a = 2026-01-01T10:00:00Z\nb = 2026-01-01\nc = 07:32:00.5\r\n",
+        "a = nan\nb = inf\n[c]\n[[d]]\n",
+        'a = """\nx""""\n',
+        " \n",
+    ],
+)
+def test_toml_without_a_remark(content: str) -> None:
+    assert answers("a.toml", content) == []
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("a = 1\na = 2\n", "hard 2:6 Cannot overwrite a value."),
+        ("[a.b]\n[a.b]\n", "hard 2:5 Cannot declare a.b twice."),
+        ("a = 2026-13-01\n", "hard 1:9 Expected newline or end of document after a statement."),
+        ('a = """x', "hard 1:9 Unterminated string."),
+        ("\ufeffa = 1\n", "note 1:1 The file starts with a byte order mark."),
+        ("a = 1\n".encode("utf-16"), "hard 1:1 The file is UTF-16, and TOML is UTF-8."),
+        (b"a = 'x'\nb = '\xe9'\n", "hard 2:6 The file is not valid UTF-8."),
+        ("a = 07:32\n", f"advisory 1:6 {TOO_NEW}Expected newline or end of document after a statement."),
+        ('a = "\\e[0m"\nb = "\\x41"\n', f"advisory 1:8 {TOO_NEW}Unescaped '\\' in a string."),
+        ("a = {\n  b = 1, # why\n  c = [1,\n2],\n}\n", f"advisory 1:6 {TOO_NEW}Invalid initial character for a key part."),
+        # Neither 1.0 nor 1.1.
+        ("a = {\n b = 1,,\n}\n", "hard 1:6 Invalid initial character for a key part."),
+        ("a = {{ x }}\n", f"note 1:6 {TEMPLATE}Invalid initial character for a key part."),
+        ("{% if x %}\na = 1\n{% endif %}\n", f"note 1:1 {TEMPLATE}Invalid statement."),
+        ("a = '{{ x }}'\nb\n", "hard 2:2 Expected '=' after a key in a key/value pair."),
+        ("a = " + "1" * 10_000, "unknown It holds a number that is too long to be read."),
+        ("a = " + "[" * 5_000 + "]" * 5_000, "unknown It is nested too deeply to be parsed."),
+    ],
+)  # fmt: skip
+def test_what_is_said_about_toml(content: str | bytes, told: str) -> None:
+    assert answers("a.toml", content) == [told]
