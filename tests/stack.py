@@ -11,12 +11,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import httpx
+import psutil
 import psycopg
 
 from loomverify.embedded import start_server, stop_server
@@ -122,6 +123,17 @@ class Stack:
             self.kill(name)
         stop_server(self.folder / "postgres")
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    def peak_megabytes(self, name: str) -> dict[int, int]:
+        """The most memory that each living process of this name ever held, by its number."""
+        first = psutil.Process(self.processes[name].pid)
+        found = {}
+        for process in (first, *first.children(recursive=True)):
+            with suppress(FileNotFoundError, ProcessLookupError):
+                status = Path(f"/proc/{process.pid}/status").read_text()
+                [peak] = [line for line in status.splitlines() if line.startswith("VmHWM")]
+                found[process.pid] = int(peak.split()[1]) // 1024
+        return found
 
     def client(self, **headers: str) -> httpx.Client:
         return httpx.Client(
