@@ -60,6 +60,9 @@ def case(
     tier: int = 1,
     gates: Sequence[str] = (),
     custom_verifier: str = "",
+    of_phase: Mapping[str, Any] | None = None,
+    of_task: Mapping[str, Any] | None = None,
+    remediation: Mapping[str, Any] | None = None,
     **submitted: Any,
 ) -> Case:
     phase = Phase(
@@ -67,6 +70,7 @@ def case(
         deliverables=tuple(map(Deliverable, deliverables)),
         gates=tuple(gates),
         custom_verifier=custom_verifier,
+        **(of_phase or {}),
     )
     other = Phase(OTHER_PHASE, deliverables=tuple(map(Deliverable, others_deliverables)))
     definition = Definition(
@@ -74,8 +78,9 @@ def case(
         phases=(other, phase),
         rules=tuple(rules),
         policy=ProcessPolicy(tool_success_policy=tool_policy),
+        remediation=remediation or {},
     )
-    task = TaskSpec("t", "Do it.", expected_outputs=tuple(expected_outputs))
+    task = TaskSpec("t", "Do it.", expected_outputs=tuple(expected_outputs), **(of_task or {}))
     submission = Submission(task=task, files=MemoryWorkspace(files).files, **submitted)
     return Case(definition, phase, submission, VerifierSpec(flags=flags), tier)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from processes.definition.model import Enforcement
 from tests.engine.cases import case, evaluate, ports, regex, told
 from verification.engine import checks
-from verification.engine.evidence import ToolCall
+from verification.engine.evidence import Claim, ToolCall
 from verification.engine.finding import Finding, TraceEntry
 from verification.engine.reasons import REASONS
 
@@ -29,6 +29,7 @@ EVERYTHING: dict[str, Any] = {
     "return_code": 2,
     "gates": ["test"],
     "output": "x",
+    "claims": (Claim("It is so.", "certain!", "recommendation"),),
 }
 
 

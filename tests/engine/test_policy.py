@@ -87,6 +87,14 @@ def test_the_reason_is_that_of_the_most_severe_finding() -> None:
     assert decision.review_reasons == ()
 
 
+def test_findings_of_one_check_stand_in_the_order_of_the_calls() -> None:
+    failed = [finding(message=str(number), place={"tool_call": number}) for number in range(12)]
+
+    ordered = policy.ordered(with_fingerprints(failed[::-1]), {})
+
+    assert [one.message for one in ordered] == [str(number) for number in range(12)]
+
+
 def test_partly_verified_can_be_forbidden() -> None:
     strict = Flags(allow_partial_verified=False)
 

@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import TypedDict
 
-from verification.engine.evidence import Claim
+from verification.engine.evidence import Claim, Submission
 
 CONFIRMED, INFERRED, UNSUPPORTED = "confirmed", "inferred", "unsupported"
 LABELS = (CONFIRMED, INFERRED, UNSUPPORTED)
-RECOMMENDATION = "recommendation"
+RECOMMENDATIONS = ("recommendation", "recommendations")
 
 
 class ClaimCounts(TypedDict):
@@ -21,13 +21,26 @@ class ClaimCounts(TypedDict):
     supporting_unconfirmed_ratio: float | None
 
 
+def is_known_label(claim: Claim) -> bool:
+    return _plain(claim.label) in LABELS
+
+
 def label_of(claim: Claim, evidence_ids: Collection[str]) -> str:
     """The label that counts: nothing is confirmed without evidence that was submitted."""
-    if claim.label not in LABELS:
+    label = _plain(claim.label)
+    if label not in LABELS:
         return UNSUPPORTED
-    if claim.label == CONFIRMED and not any(one in evidence_ids for one in claim.evidence):
+    if label == CONFIRMED and not any(one in evidence_ids for one in claim.evidence):
         return INFERRED
-    return claim.label
+    return label
+
+
+def is_recommendation(claim: Claim) -> bool:
+    return _plain(claim.section) in RECOMMENDATIONS
+
+
+def evidence_ids(submission: Submission) -> frozenset[str]:
+    return frozenset(item.id for item in submission.evidence)
 
 
 def count_claims(claims: Sequence[Claim], evidence_ids: Collection[str] = ()) -> ClaimCounts:
@@ -36,16 +49,20 @@ def count_claims(claims: Sequence[Claim], evidence_ids: Collection[str] = ()) ->
     `supporting_unconfirmed_ratio` is the unconfirmed share of all claims outside of
     recommendations, 0 to 1; `None` means there are none (not 0, not 1).
     """
-    labels = [(claim.section, label_of(claim, evidence_ids)) for claim in claims]
+    labels = [(is_recommendation(claim), label_of(claim, evidence_ids)) for claim in claims]
     by_label = Counter(label for _, label in labels)
-    elsewhere = [label for section, label in labels if section != RECOMMENDATION]
+    elsewhere = [label for recommends, label in labels if not recommends]
     unconfirmed = sum(label != CONFIRMED for label in elsewhere)
     return ClaimCounts(
         confirmed=by_label[CONFIRMED],
         inferred=by_label[INFERRED],
         unsupported=by_label[UNSUPPORTED],
         recommendation_unconfirmed=sum(
-            section == RECOMMENDATION and label != CONFIRMED for section, label in labels
+            recommends and label != CONFIRMED for recommends, label in labels
         ),
         supporting_unconfirmed_ratio=unconfirmed / len(elsewhere) if elsewhere else None,
     )
+
+
+def _plain(word: str) -> str:
+    return word.strip().lower()

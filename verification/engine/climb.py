@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from processes.definition.model import Enforcement
 from verification.engine import checks, confidence, legacy, policy, scoping
 from verification.engine.case import Case, Judge, Ports
-from verification.engine.claims import ClaimCounts, count_claims
+from verification.engine.claims import ClaimCounts, count_claims, evidence_ids
 from verification.engine.finding import (
     Finding,
     TraceEntry,
@@ -26,7 +26,9 @@ from verification.engine.outcome import (
     Status,
     Verdict,
 )
+from verification.engine.reasons import Effect
 from verification.engine.tiers import TierReport
+from verification.engine.verifier import Flags
 
 __all__ = ["Case", "Conclusion", "Judge", "Ports", "TierReport", "climb", "conclude"]
 
@@ -67,7 +69,7 @@ def climb(case: Case, ports: Ports, done: Sequence[TierReport] = ()) -> Iterator
         if tier not in reports:
             reports[tier] = _run_tier(case, ports, tier, tuple(reports.values()))
             yield reports[tier]
-        if reports[tier].stops_the_climb:
+        if not policy.is_open(reports[tier].findings, case.verifier.flags):
             return
 
 
@@ -95,7 +97,7 @@ def conclude(case: Case, tiers: Sequence[TierReport]) -> Conclusion:
             decision.verdict, findings, tier_requested=case.tier, tier_achieved=achieved
         ),
         retry_strategy=decision.retry_strategy,
-        claims=count_claims(case.submission.claims, {one.id for one in case.submission.evidence}),
+        claims=count_claims(case.submission.claims, evidence_ids(case.submission)),
         review_reasons=decision.review_reasons,
     )
 
@@ -123,7 +125,7 @@ def _deterministic(case: Case, ports: Ports) -> TierReport:
             findings.append(legacy.hardened(observation) if case.is_legacy else observation)
     return TierReport(
         tier=1,
-        status=_status(findings),
+        status=_status(findings, case.verifier.flags),
         findings=with_fingerprints(findings),
         trace=tuple(trace),
         detail=_detail(findings),
@@ -150,11 +152,11 @@ def _unavailable(tier: int, message: str) -> TierReport:
     )
 
 
-def _status(findings: Sequence[Finding]) -> Status:
-    verdicts = {finding.verdict for finding in findings if finding.enforcement is Enforcement.HARD}
-    if FindingVerdict.VIOLATED in verdicts:
+def _status(findings: Sequence[Finding], flags: Flags) -> Status:
+    heaviest = policy.heaviest(findings, flags)
+    if heaviest is Effect.REJECT:
         return Status.FAILED
-    return Status.ERROR if FindingVerdict.UNKNOWN in verdicts else Status.PASSED
+    return Status.PASSED if policy.is_open(findings, flags) else Status.ERROR
 
 
 def _detail(findings: Sequence[Finding]) -> str:

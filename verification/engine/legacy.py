@@ -9,15 +9,25 @@ from verification.engine.finding import Finding
 from verification.engine.outcome import FindingVerdict
 
 NOTES = frozenset(
-    {"odd_payload", "unsupported_pattern", "claim_label_invalid", "file_type_mismatch"}
+    {
+        "odd_payload",
+        "unsupported_pattern",
+        "file_type_mismatch",
+        "claim_label_invalid",
+        "recommendation_unconfirmed",
+        "unconfirmed_critical_path",
+        "unconfirmed_above_threshold",
+    }
 )
 """The old engine did not know of these: they are told, and count for nothing."""
 
 
 def hardened(finding: Finding) -> Finding:
     """How the old engine counts a finding of tier 1."""
+    if finding.reason_code in NOTES:
+        return replace(finding, enforcement=Enforcement.OBSERVE)
     if finding.enforcement is not Enforcement.ADVISORY:
         return finding
-    is_failure = finding.verdict is FindingVerdict.VIOLATED and finding.reason_code not in NOTES
+    is_failure = finding.verdict is FindingVerdict.VIOLATED
     counts = is_failure and finding.place.get("certain", True)
     return replace(finding, enforcement=Enforcement.HARD if counts else Enforcement.OBSERVE)

@@ -35,6 +35,7 @@ CHECK_ENFORCEMENT: Mapping[str, Enforcement] = {
     "changed_file_missing": ADVISORY,
     "lint_failed": ADVISORY,
     "file_type_mismatch": ADVISORY,
+    "claim_label_invalid": ADVISORY,
 }
 """How a check's finding counts, unless the check knows better of this very file or tool."""
 
@@ -93,6 +94,18 @@ def allowed(effect: Effect, flags: Flags) -> Effect:
     return stricter.get(effect, effect)
 
 
+def heaviest(findings: Iterable[Finding], flags: Flags) -> Effect | None:
+    """The effect that decides; None: nothing counts."""
+    effects = (effect_of(finding) for finding in findings)
+    counted = {allowed(effect, flags) for effect in effects if effect is not None}
+    return min(counted, key=_BY_WEIGHT.index, default=None)
+
+
+def is_open(findings: Iterable[Finding], flags: Flags) -> bool:
+    """Whether a later tier could still lead to an accept: no certain blame, and nothing lost."""
+    return heaviest(findings, flags) not in (Effect.REJECT, *_LOST)
+
+
 def decide(findings: Sequence[Finding], flags: Flags) -> Decision:
     """Find the outcome, first that fits. `findings` are ordered, most severe first.
 
@@ -129,6 +142,7 @@ def ordered(findings: Iterable[Finding], rule_order: Mapping[str, int]) -> tuple
             finding.tier,
             rule_order.get(finding.rule, len(rule_order)),
             finding.rule,
+            _number(finding),
             finding.path,
             finding.line or 0,
             finding.column or 0,
@@ -136,6 +150,14 @@ def ordered(findings: Iterable[Finding], rule_order: Mapping[str, int]) -> tuple
         )
 
     return tuple(sorted(findings, key=weight))
+
+
+def _number(finding: Finding) -> int:
+    """Which call or claim it is about, in the order in which they were submitted."""
+    number = finding.place.get("tool_call", 0)
+    for claim in finding.place.get("claims", ())[:1]:
+        number = claim
+    return int(number)
 
 
 def _result(effect: Effect, flags: Flags) -> tuple[Outcome, Verdict]:

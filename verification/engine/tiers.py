@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
-from processes.definition.model import Enforcement
 from verification.engine.finding import Finding, TraceEntry
-from verification.engine.outcome import FindingVerdict, Status
+from verification.engine.outcome import Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,15 +31,6 @@ class TierReport:
     completion_tokens: int = 0
     cost_usd: str = "0"
     confidence: float | None = None
-
-    @property
-    def stops_the_climb(self) -> bool:
-        """A hard failure, or an answer that was lost: no later tier could still accept."""
-        return any(
-            finding.enforcement is Enforcement.HARD
-            and finding.verdict is not FindingVerdict.SATISFIED
-            for finding in self.findings
-        )
 
     def to_json(self) -> dict[str, Any]:
         saved = {name: getattr(self, name) for name in self.__slots__}

@@ -15,6 +15,7 @@ from verification.engine.checks import (  # isort: skip
     file_types as file_types,
     syntax as syntax,
     patterns as patterns,
+    claimed as claimed,
     not_run as not_run,
 )
 from verification.engine.checks.read_once import ReadOnce
