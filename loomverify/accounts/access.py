@@ -9,7 +9,8 @@ from typing import Any, Concatenate, ParamSpec
 
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest
+from django.http.response import HttpResponseBase
 
 from loomverify.accounts.models import ApiKey, Member, Project, Role, User
 from loomverify.errors import Forbidden
@@ -88,18 +89,20 @@ def access_of_user(user: User, project_slug: str) -> Access | None:
 
 def project_page(
     needed: Role = Role.VIEWER,
-) -> Callable[[Callable[Concatenate[AccessRequest, P], HttpResponse]], Callable[..., HttpResponse]]:
+) -> Callable[
+    [Callable[Concatenate[AccessRequest, P], HttpResponseBase]], Callable[..., HttpResponseBase]
+]:
     """A page below `/p/<project>/`: sign-in first, 404 to outsiders, 403 below the role.
 
     The view finds its `Access` in `request.access`; the `project` keyword is taken off.
     """
 
     def decorate(
-        view: Callable[Concatenate[AccessRequest, P], HttpResponse],
-    ) -> Callable[..., HttpResponse]:
+        view: Callable[Concatenate[AccessRequest, P], HttpResponseBase],
+    ) -> Callable[..., HttpResponseBase]:
         @wraps(view)
         @login_required
-        def wrapper(request: Any, *args: Any, project: str, **kwargs: Any) -> HttpResponse:
+        def wrapper(request: Any, *args: Any, project: str, **kwargs: Any) -> HttpResponseBase:
             access = access_of_user(request.user, project)
             if access is None:
                 raise Http404

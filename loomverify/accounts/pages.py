@@ -8,6 +8,7 @@ from typing import Concatenate, ParamSpec
 
 from django.contrib import messages
 from django.http import Http404, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
@@ -20,12 +21,12 @@ P = ParamSpec("P")
 
 def settings_action(
     back_to: str,
-) -> Callable[[Callable[Concatenate[AccessRequest, P], str]], Callable[..., HttpResponse]]:
+) -> Callable[[Callable[Concatenate[AccessRequest, P], str]], Callable[..., HttpResponseBase]]:
     """A POST of an admin that changes something, says what, and goes back to the page."""
 
     def decorate(
         change: Callable[Concatenate[AccessRequest, P], str],
-    ) -> Callable[..., HttpResponse]:
+    ) -> Callable[..., HttpResponseBase]:
         @require_POST
         @project_page(Role.ADMIN)
         @wraps(change)
