@@ -68,7 +68,7 @@ async def submit_run(request: HttpRequest, wait: Wait = 0) -> Status[schemas.Run
 @router.get("/runs", response={200: schemas.RunPage} | errors(400, 422), summary="List runs")
 def list_runs(request: HttpRequest, query: Query[schemas.RunQuery]) -> schemas.RunPage:
     """Newest first; every filter narrows. A parameter that is none of these is refused."""
-    _refuse_unknown_parameters(request, schemas.RunQuery)
+    refuse_unknown_parameters(request, schemas.RunQuery)
     filters = RunFilters(**query.dict(exclude={"cursor", "limit"}))
     rows = filter_runs(Run.objects.filter(project=access_of(request).project), filters)
     runs, following = newest_first(
@@ -177,7 +177,7 @@ def download_file(
     return exports.attachment(read_blob(file.blob), file.path)
 
 
-def _refuse_unknown_parameters(request: HttpRequest, known: type[Schema]) -> None:
+def refuse_unknown_parameters(request: HttpRequest, known: type[Schema]) -> None:
     """A filter with a typing error would find everything."""
     for name in request.GET.keys() - known.model_fields.keys():
         known_names = ", ".join(known.model_fields)

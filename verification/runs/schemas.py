@@ -215,7 +215,7 @@ class RunOut(RunSummary):
     review: ReviewOut
 
 
-class RunQuery(Schema):
+class RunFilterQuery(Schema):
     """The filters of lists. Times are RFC 3339, dates, or spans before now: `24h`, `7d`."""
 
     process: str = ""
@@ -230,6 +230,11 @@ class RunQuery(Schema):
     since: str = ""
     until: str = ""
     q: str = Field("", description="Full text, as in a search box.")
+
+
+class RunQuery(RunFilterQuery):
+    """The filters, and which page of what they find."""
+
     cursor: str = Field("", description="`next` of the page before.")
     limit: int = Field(DEFAULT_LIMIT, ge=1, le=MAX_LIMIT)
 

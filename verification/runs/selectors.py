@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from typing import Self
 
 from django.contrib.postgres.search import SearchQuery
 from django.db.models import Q, QuerySet
@@ -63,6 +65,11 @@ class RunFilters:
     until: str = ""
     q: str = ""
     tier: str = ""
+
+    @classmethod
+    def of(cls, query: Mapping[str, str]) -> Self:
+        """The filters of a page's address; what else stands there is left aside."""
+        return cls(**{field.name: query.get(field.name, "").strip() for field in fields(cls)})
 
     def given(self) -> dict[str, str]:
         """The filters that are set, by name."""

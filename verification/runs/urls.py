@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from verification.runs import views
+from verification.runs import export_views, views
 
 RUNS = "p/<slug:project>/runs/"
 RUN = f"{RUNS}<uuid:run>/"
@@ -10,9 +10,11 @@ RUN = f"{RUNS}<uuid:run>/"
 urlpatterns = [
     path("p/<slug:project>/", views.overview, name="overview"),
     path(RUNS, views.run_list, name="run_list"),
-    path(f"{RUNS}runs.csv", views.run_export, name="run_export"),
+    path(f"{RUNS}runs.csv", export_views.runs_csv, name="run_export"),
+    path(f"{RUNS}findings.csv", export_views.findings_csv, name="finding_export"),
     path(f"{RUNS}live/", views.run_rows, name="run_rows"),
     path(RUN, views.run_detail, name="run_detail"),
+    path(f"{RUN}export/<str:name>", export_views.run_file, name="run_export_file"),
     path(f"{RUN}cancel/", views.run_cancel, name="run_cancel"),
     path(f"{RUN}reverify/", views.run_reverify, name="run_reverify"),
     path(f"{RUN}files/<path:path>", views.run_file_page, name="run_file_page"),

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import uuid
-from dataclasses import fields
 from typing import Any
 from urllib.parse import quote
 
 from django.conf import settings
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -25,12 +24,10 @@ from verification.runs import overview as overview_page
 from verification.runs import selectors, services, wording
 from verification.runs.artefacts import MAX_SHOWN_LINES
 from verification.runs.evidence_store import EvidenceLost, read_blob
-from verification.runs.export import runs_csv
 from verification.runs.models import Evaluation, Run, RunFile, RunState
 from verification.runs.run_page import Choice, RunPage, run_of
 from verification.runs.selectors import ReviewFilter, RunFilters
 
-EXPORT_LIMIT = 10_000
 MAX_LIVE_ROWS = 200
 LIST_RELATIONS = ("process", "task")
 SINCE_CHOICES = (("1h", "last hour"), ("24h", "24 hours"), ("7d", "7 days"), ("30d", "30 days"))
@@ -64,7 +61,7 @@ def overview(request: AccessRequest) -> HttpResponse:
 @project_page()
 def run_list(request: AccessRequest) -> HttpResponse:
     project = request.access.project
-    filters = _filters(request)
+    filters = RunFilters.of(request.GET)
     shown: dict[str, Any] = {
         "filters": filters,
         "runs_url": _runs_url(project),
@@ -102,27 +99,15 @@ def run_rows(request: AccessRequest) -> HttpResponse:
         newer = 0
         if after:
             newest = selectors.moment("after", after)
-            matching = selectors.runs(project, _filters(request)).filter(created_at__gt=newest)
+            matching = selectors.runs(project, RunFilters.of(request.GET)).filter(
+                created_at__gt=newest
+            )
             newer, _ = selectors.count_capped(matching, cap=99)
     except (ValueError, InputError) as error:
         raise Http404 from error
     live = {"ids": [row.uuid for row in rows if not row.is_over], "after": after, "newer": newer}
     shown = {"rows": rows, "live": live, "oob": True, "runs_url": _runs_url(project)}
     return render(request, "runs/_rows_live.html", shown)
-
-
-@require_safe
-@project_page()
-def run_export(request: AccessRequest) -> HttpResponse:
-    """The filtered runs as CSV, at most `EXPORT_LIMIT`, newest first."""
-    try:
-        found = selectors.runs(request.access.project, _filters(request))
-    except InputError as error:
-        return HttpResponse(str(error), status=400, content_type="text/plain")
-    rows = found.select_related(*LIST_RELATIONS).order_by("-created_at", "-id")[:EXPORT_LIMIT]
-    answer = HttpResponse(runs_csv(rows), content_type="text/csv; charset=utf-8")
-    answer["Content-Disposition"] = 'attachment; filename="runs.csv"'
-    return answer
 
 
 @require_safe
@@ -243,11 +228,6 @@ def _choice(request: AccessRequest) -> Choice:
 
 def _runs_url(project: Project) -> str:
     return reverse("run_list", args=[project.slug])
-
-
-def _filters(request: HttpRequest) -> RunFilters:
-    names = [field.name for field in fields(RunFilters)]
-    return RunFilters(**{name: request.GET.get(name, "").strip() for name in names})
 
 
 def _choices(project: Project) -> dict[str, Any]:

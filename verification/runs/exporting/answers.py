@@ -1,0 +1,96 @@
+"""Exports as HTTP answers: always attachments, never held whole in memory where they are long."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterator
+from enum import StrEnum
+
+from asgiref.sync import sync_to_async
+from django.core.handlers.asgi import ASGIRequest
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+
+from loomverify.errors import Conflict
+from verification.runs.exporting.gathered import RunReport, report_of
+from verification.runs.exporting.junit import junit
+from verification.runs.exporting.markdown import markdown
+from verification.runs.exporting.sarif import sarif
+from verification.runs.exporting.tables import BYTE_ORDER_MARK, Table, findings_table
+from verification.runs.models import OPEN_STATES, Run
+
+CUT_HEADER = "LoomVerify-Rows-Left-Out"
+
+
+class RunExport(StrEnum):
+    """What one run can be saved as; the values are file names."""
+
+    SARIF = "findings.sarif"
+    JUNIT = "junit.xml"
+    REPORT = "report.md"
+    FINDINGS = "findings.csv"
+
+
+CONTENT_TYPES = {
+    RunExport.SARIF: "application/sarif+json",
+    RunExport.JUNIT: "application/xml",
+    RunExport.REPORT: "text/markdown; charset=utf-8",
+    RunExport.FINDINGS: "text/csv; charset=utf-8",
+}
+WRITERS: dict[RunExport, Callable[[RunReport], str | bytes]] = {
+    RunExport.SARIF: sarif,
+    RunExport.JUNIT: junit,
+    RunExport.REPORT: markdown,
+}
+
+
+def run_export(
+    request: HttpRequest, run: Run, export: RunExport, *, for_people: bool = False
+) -> HttpResponseBase:
+    """One run in another format.
+
+    Raises:
+        Conflict: `run.not_over`: an export of a run under way would be read as its verdict.
+    """
+    if run.state in OPEN_STATES:
+        raise Conflict(
+            "run.not_over", "This run is not over yet: wait for its end, then export it."
+        )
+    if export is RunExport.FINDINGS:
+        table = findings_table(Run.objects.filter(pk=run.pk))
+        return table_export(request, table, for_people=for_people)
+    content = WRITERS[export](report_of(run))
+    return _attached(HttpResponse(content, content_type=CONTENT_TYPES[export]), export.value)
+
+
+def table_export(request: HttpRequest, table: Table, *, for_people: bool) -> HttpResponseBase:
+    """A long table, sent as it is read. For people it begins as spreadsheets want UTF-8."""
+    mark = BYTE_ORDER_MARK if for_people else ""
+    chunks = (text.encode() for text in _with_first(mark, table.chunks))
+    is_async = isinstance(request, ASGIRequest)
+    answer = StreamingHttpResponse(
+        _read_aside(chunks) if is_async else chunks,
+        content_type=CONTENT_TYPES[RunExport.FINDINGS],
+    )
+    answer[CUT_HEADER] = "true" if table.is_cut else "false"
+    return _attached(answer, f"{table.name}{'-newest' if table.is_cut else ''}.csv")
+
+
+def _with_first(first: str, texts: Iterator[str]) -> Iterator[str]:
+    if first:
+        yield first
+    yield from texts
+
+
+async def _read_aside(chunks: Iterator[bytes]) -> AsyncIterator[bytes]:
+    """Read each chunk off the event loop; Django would collect a plain iterator whole."""
+    step = sync_to_async(lambda: next(chunks, b""))
+    while chunk := await step():
+        yield chunk
+
+
+def _attached(answer: HttpResponseBase, name: str) -> HttpResponseBase:
+    answer["Content-Disposition"] = f'attachment; filename="{name}"'
+    answer["X-Content-Type-Options"] = "nosniff"
+    answer["Content-Security-Policy"] = "sandbox; default-src 'none'"
+    answer["Cache-Control"] = "no-store"
+    return answer
