@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import yaml
 
@@ -96,18 +97,29 @@ def compose(source: str | bytes) -> yaml.Node:
         Unreadable: not UTF-8, not YAML, empty, or beyond a bound.
     """
     text = _decode(source)
+    for _event in parse(text):
+        pass
+    return cast("yaml.Node", yaml.compose(text, Loader=yaml.CSafeLoader))
+
+
+def parse(source: str | bytes) -> Iterator[Any]:
+    """Yield the parser's events, each checked against the bounds.
+
+    Raises:
+        Unreadable: not UTF-8, not YAML, empty, or beyond a bound.
+    """
+    text = _decode(source)
     bounds = _Bounds()
     try:
         for event in yaml.parse(text, Loader=yaml.CSafeLoader):
             bounds.see(event)
-        node: yaml.Node | None = yaml.compose(text, Loader=yaml.CSafeLoader)
+            yield event
     except yaml.reader.ReaderError as error:
         raise Unreadable(_unacceptable_character(text, error)) from error
     except yaml.MarkedYAMLError as error:
         raise Unreadable(_syntax(error)) from error
-    if node is None:
+    if bounds.documents == 0:
         raise Unreadable(Problem("yaml.empty", "The file is empty."))
-    return node
 
 
 def _decode(source: str | bytes) -> str:
