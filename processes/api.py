@@ -46,7 +46,7 @@ YAML_ANSWER: dict[str, Any] = {
     "responses": {
         200: {
             "description": "The source text, byte for byte",
-            "content": {YAML_TYPE: {"schema": {"type": "string"}}},
+            "content": {YAML_TYPE: {}},
         }
     }
 }

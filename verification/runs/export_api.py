@@ -42,7 +42,7 @@ def _saved(export: RunExport, description: str) -> dict[str, Any]:
     kind = CONTENT_TYPES[export].partition(";")[0]
     answer: dict[str, Any] = {
         "description": f"{description}, always an attachment",
-        "content": {kind: {"schema": {"type": "string"}}},
+        "content": {kind: {"schema": {"type": "object" if "json" in kind else "string"}}},
     }
     if export is RunExport.FINDINGS:
         answer["headers"] = CUT
