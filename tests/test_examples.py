@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -65,16 +66,61 @@ def test_the_broken_example_has_advice_that_does_not_count(client: Client) -> No
     assert sorted(advised) == ["no-placeholders", "no-placeholders-in-files"]
 
 
-def test_the_corrected_twin_is_accepted_without_a_finding(client: Client) -> None:
-    run = verified(client, "launch-plan")
+PRICES_HARD = [
+    ("records-name-their-source", None, None),
+    ("no-rows-left-out", "rejects.csv", 3),
+]
+PRICES_ADVISED = [
+    ("no-spreadsheet-errors", "raw.jsonl", 5),
+    ("text-is-not-damaged", "raw.jsonl", 1),
+    ("text-is-not-damaged", "raw.jsonl", 2),
+]
+
+
+def test_the_broken_extract_fails_for_what_its_process_knows(client: Client) -> None:
+    run = verified(client, "price-lists-broken")
+
+    of_rules = [f for f in run["findings"] if f["rule"] != "syntax"]
+    hard, advised = (
+        [(f["rule"], f["path"], f["line"]) for f in of_rules if f["enforcement"] == level]
+        for level in ("hard", "advisory")
+    )
+    assert (run["verdict"], run["reason_code"]) == ("reject", "hard_invariant_failed")
+    assert hard == PRICES_HARD
+    assert sorted(set(advised)) == PRICES_ADVISED
+    assert "count again" in run["feedback"]["text"]
+
+
+def test_the_files_of_the_broken_extract_parse(client: Client) -> None:
+    run = verified(client, "price-lists-broken")
+
+    of_checks = {f["enforcement"] for f in run["findings"] if f["rule"] == "syntax"}
+    assert "hard" not in of_checks
+
+
+@pytest.mark.parametrize("name", ["launch-plan", "price-lists"])
+def test_the_corrected_twin_is_accepted_without_a_finding(client: Client, name: str) -> None:
+    run = verified(client, name)
 
     assert (run["outcome"], run["verdict"], run["findings"]) == ("pass", "accept", [])
 
 
-def test_both_examples_were_asked_for_the_same_work() -> None:
-    tasks = [
-        json.loads((EXAMPLES / name / RUN_FILE).read_text())["task"]
-        for name in ("launch-plan", "launch-plan-broken")
+@pytest.mark.parametrize("name", ["launch-plan", "price-lists"])
+def test_both_twins_were_asked_for_the_same_work(name: str) -> None:
+    asked = [
+        [run[key] for key in ("process", "phase", "task")]
+        for twin in (name, f"{name}-broken")
+        for run in [json.loads((EXAMPLES / twin / RUN_FILE).read_text())]
     ]
 
-    assert tasks[0] == tasks[1]
+    assert asked[0] == asked[1]
+
+
+def test_the_good_extract_is_what_it_says() -> None:
+    records = (EXAMPLES / "price-lists" / "raw.jsonl").read_text().splitlines()
+    run = json.loads((EXAMPLES / "price-lists" / RUN_FILE).read_text())
+
+    by_source = Counter(json.loads(record)["source_id"] for record in records)
+    counted = next(call["result"] for call in run["tool_calls"] if "result" in call)
+    assert counted == by_source + Counter(S3=1)  # one is in rejects.csv
+    assert run["output"].startswith(f"{len(records)} prices")
