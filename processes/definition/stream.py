@@ -41,6 +41,8 @@ class _Bounds:
         default_factory=lambda: [(None, _Size(nodes=0, height=0))]
     )
     anchors: dict[str, _Size] = field(default_factory=dict)
+    nodes: int = 0
+    characters: int = 0
     aliases: int = 0
     documents: int = 0
 
@@ -57,9 +59,13 @@ class _Bounds:
         elif isinstance(event, yaml.CollectionStartEvent):
             _check_tag(event)
             self.open.append((event.anchor, _Size()))
+            self.nodes += 1
             self._check(event)
         elif isinstance(event, yaml.CollectionEndEvent):
-            self._end(event, *self.open.pop())
+            anchor, size = self.open.pop()
+            self.nodes -= size.nodes  # they count again as part of what holds them
+            self.characters -= size.characters
+            self._end(event, anchor, size)
 
     def _named(self, event: Any) -> _Size:
         self.aliases += 1
@@ -78,12 +84,14 @@ class _Bounds:
 
     def _add(self, event: Any, size: _Size) -> None:
         self.open[-1][1].hold(size)
+        self.nodes += size.nodes
+        self.characters += size.characters
         self._check(event)
 
     def _check(self, event: Any) -> None:
-        if sum(size.nodes for _, size in self.open) > MAX_NODES:
+        if self.nodes > MAX_NODES:
             raise _stop("yaml.nodes", f"More than {MAX_NODES} values, aliases followed.", event)
-        if sum(size.characters for _, size in self.open) > MAX_SOURCE_BYTES:
+        if self.characters > MAX_SOURCE_BYTES:
             message = f"More than {MAX_SOURCE_BYTES} characters, aliases followed."
             raise _stop("yaml.characters", message, event)
         if len(self.open) - 2 + self.open[-1][1].height > MAX_DEPTH:
