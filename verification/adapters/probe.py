@@ -13,7 +13,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -28,9 +28,12 @@ from verification.engine.evidence import (
     SyntaxProblem,
     UnsupportedPattern,
 )
+from verification.engine.grammars import seconds_for
 from verification.engine.matching import TOO_LONG
 
-DEADLINE_SECONDS: Final = 2.0
+Allowance = Callable[[Iterable[tuple[str, int]]], float]
+"""Seconds for one request by the (path, size) of its files."""
+
 START_SECONDS: Final = 20.0
 MAX_REQUESTS: Final = 5_000
 _CHUNK_BYTES: Final = 1 << 16
@@ -47,9 +50,9 @@ class ChildProbe:
     """
 
     def __init__(
-        self, *, deadline_seconds: float = DEADLINE_SECONDS, max_requests: int = MAX_REQUESTS
+        self, *, allowance: Allowance = seconds_for, max_requests: int = MAX_REQUESTS
     ) -> None:
-        self.deadline_seconds = deadline_seconds
+        self.allowance = allowance
         self.max_requests = max_requests
         self._lock = threading.Lock()
         self._child: _Child | None = None
@@ -58,8 +61,9 @@ class ChildProbe:
     def syntax(
         self, sources: Sequence[tuple[str, bytes]]
     ) -> Sequence[Sequence[SyntaxProblem] | NotInspected]:
+        seconds = self.allowance([(path, len(content)) for path, content in sources])
         header = {"ask": "syntax", "paths": [path for path, _ in sources]}
-        rows = self._ask(header, [content for _, content in sources])["files"]
+        rows = self._ask(header, [content for _, content in sources], seconds)["files"]
         return [
             NotInspected(row["why"])
             if isinstance(row, dict)
@@ -97,10 +101,12 @@ class ChildProbe:
         with self._lock:
             self._drop()
 
-    def _ask(self, header: dict[str, Any], parts: Sequence[bytes]) -> dict[str, Any]:
-        header["cpu_seconds"] = max(1, round(self.deadline_seconds))
+    def _ask(
+        self, header: dict[str, Any], parts: Sequence[bytes], seconds: float
+    ) -> dict[str, Any]:
+        header["cpu_seconds"] = math.ceil(seconds)
         with self._exchange(START_SECONDS) as child:
-            deadline = time.monotonic() + self.deadline_seconds
+            deadline = time.monotonic() + seconds
             child.send(frame(header, parts), deadline)
             return child.receive(deadline)
 
