@@ -37,6 +37,7 @@ DOCS = (ROOT / "docs" / "syntax.md").read_text()
         ("a.pyi", "Python"),
         ("DATA.JSON", "JSON"),
         ("a.b.yml", "YAML"),
+        ("a.min.js", "JavaScript"),
         ("json", None),
         ("a.txt", None),
         ("a.json/b", None),

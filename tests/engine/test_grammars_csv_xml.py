@@ -129,6 +129,7 @@ def test_xml_without_a_remark(content: str | bytes) -> None:
         ("<?xml version='1.1'?><a>&#1;</a>", "advisory 1:25 Reference to invalid character number."),
         ("<?xml version='1.0' encoding='klingon'?><a/>", "unknown It names an encoding that is not known here: klingon."),
         ("<?xml version='1.0' encoding='zlib'?><a/>", "unknown It names an encoding that is not known here: zlib."),
+        (b"<?xml version='1.0' encoding='euc-kr'?><a>\xff</a>", "unknown It cannot be read in the encoding that it names: euc-kr."),
         ("<a {{ attributes }}/>", f"note 1:4 {TEMPLATE}Not well-formed (invalid token)."),
         ("<a>{% if x %}<b>{% else %}<c>{% endif %}</b></a>", f"note 1:43 {TEMPLATE}Mismatched tag."),
         ("<a>{{ name }}<b></a>", "hard 1:19 Mismatched tag."),

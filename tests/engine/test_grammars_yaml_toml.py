@@ -47,8 +47,8 @@ def test_yaml_without_a_remark(content: str | bytes) -> None:
         ("a: \0\n", "hard 1:4 U+0000: control characters are not allowed."),
         (b"a: 1\nb: \xe9\n", "hard 2:4 The file is not valid UTF-8."),
         ("a: 1\nb:\n  a: 2\na: 3\n", 'advisory 4:1 The key "a" stands twice in one mapping.'),
-        ("b: *x\n", "hard 1:4 The alias *x has no anchor before it."),
-        ("- &a 1\n---\n- *a\n", "hard 3:3 The alias *a has no anchor before it."),
+        ("b: *x\n", "advisory 1:4 The alias *x has no anchor before it."),
+        ("- &a 1\n---\n- *a\n", "advisory 3:3 The alias *a has no anchor before it."),
     ],
 )  # fmt: skip
 def test_what_is_said_about_yaml(content: str | bytes, told: str) -> None:

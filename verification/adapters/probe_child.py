@@ -10,7 +10,6 @@ import contextlib
 import ctypes
 import os
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,13 +18,21 @@ from typing import Any, BinaryIO
 
 from verification.adapters.probe_wire import LENGTHS, frame, opened
 from verification.adapters.python_syntax import parse_python
-from verification.engine.evidence import Answer, NotInspected, Pattern, UnsupportedPattern
+from verification.engine.evidence import (
+    Answer,
+    NotInspected,
+    Pattern,
+    SyntaxProblem,
+    UnsupportedPattern,
+)
 from verification.engine.grammars import PYTHON, Parsed, grammar_of
+from verification.engine.grammars.notebook import NOTEBOOK
 from verification.engine.matching import Texts, search
 
 MAX_MEMORY_BYTES = 2 * 1024**3
 MAX_FILE_BYTES = 64 * 1024**2
 PR_SET_PDEATHSIG = 1
+_NO_CODE = "The code of its cells was not looked into: {}"
 
 
 def main() -> None:
@@ -54,25 +61,46 @@ def answer(header: dict[str, Any], parts: Sequence[bytes]) -> Iterator[dict[str,
 
 
 def parse(sources: Sequence[tuple[str, bytes]]) -> list[Parsed]:
-    answers: list[Parsed] = [()] * len(sources)
-    of_python = []
-    for number, (path, content) in enumerate(sources):
-        grammar = grammar_of(path)
-        if grammar and grammar.parse:
-            try:
-                answers[number] = grammar.parse(path, content)
-            except MemoryError:
-                answers[number] = NotInspected("It takes too much memory to be parsed.")
-        elif grammar and grammar.language == PYTHON:
-            of_python.append(number)
-    if of_python:
-        try:
-            found = parse_python([sources[number] for number in of_python])
-        except (OSError, ValueError, subprocess.TimeoutExpired) as error:
-            found = [NotInspected(f"The Python parser failed: {error}")] * len(of_python)
-        for number, one in zip(of_python, found, strict=True):
-            answers[number] = one
+    answers = [_parsed(path, content) for path, content in sources]
+    of_python = [
+        number
+        for number, (path, _) in enumerate(sources)
+        if _has_python(path) and not _is_settled(answers[number])
+    ]
+    found = parse_python([sources[number] for number in of_python])
+    for number, one in zip(of_python, found, strict=True):
+        answers[number] = _joined(sources[number][0], answers[number], one)
     return answers
+
+
+def _parsed(path: str, content: bytes) -> Parsed:
+    grammar = grammar_of(path)
+    if grammar is None or grammar.parse is None:
+        return ()
+    try:
+        return grammar.parse(path, content)
+    except Exception as error:
+        # A mistake of a parser's own blames no file and spoils no other.
+        return NotInspected(f"The {grammar.language} parser failed: {type(error).__name__}.")
+
+
+def _has_python(path: str) -> bool:
+    grammar = grammar_of(path)
+    return grammar is not None and grammar.language in (PYTHON, NOTEBOOK)
+
+
+def _is_settled(answer: Parsed) -> bool:
+    return isinstance(answer, NotInspected) or any(one.certain for one in answer)
+
+
+def _joined(path: str, of_file: Parsed, of_code: Parsed) -> Parsed:
+    """One answer of what its own grammar and the Python parser say of a file."""
+    grammar = grammar_of(path)
+    if grammar is None or grammar.language == PYTHON or isinstance(of_file, NotInspected):
+        return of_code
+    if isinstance(of_code, NotInspected):
+        return (*of_file, SyntaxProblem(_NO_CODE.format(of_code.why), certain=False, note=True))
+    return (*of_file, *of_code)
 
 
 def limit_memory() -> None:

@@ -9,7 +9,9 @@ from verification.engine.grammars import csv_text as csv_text
 from verification.engine.grammars import json_lines as json_lines
 from verification.engine.grammars import json_text as json_text
 from verification.engine.grammars import notebook as notebook
+from verification.engine.grammars import sql_text as sql_text
 from verification.engine.grammars import toml_text as toml_text
+from verification.engine.grammars import tree as tree
 from verification.engine.grammars import xml_text as xml_text
 from verification.engine.grammars import yaml_text as yaml_text
 from verification.engine.grammars.registry import (

@@ -20,7 +20,6 @@ _NO_NUMBER = "{} is not JSON."
 _LONE = "A text holds half of a surrogate pair: many parsers refuse it."
 _WIDE = "The file is {}, and JSON is UTF-8: many parsers refuse it."
 _COMMENT = "Comments are not JSON."
-_FENCED = "The file starts with a Markdown fence, which is not JSON."
 _TRAILING = "A comma stands before the closing {}."
 _MAX_SHOWN_KEY = 80
 _TOKEN = re.compile(r'("(?:[^"\\]|\\.)*"|[{}\[\]]|NaN|-?Infinity)(\s*:)?', re.DOTALL)
@@ -105,8 +104,6 @@ def broken(text: str, error: json.JSONDecodeError) -> SyntaxProblem:
     before = text[:at].rstrip() if shown in ("}", "]") else ""
     if text.startswith(("//", "/*"), at):
         message = _COMMENT
-    elif text.startswith("```", at):
-        message = _FENCED
     elif not text.strip():
         message = BLANK
     elif before.endswith(","):

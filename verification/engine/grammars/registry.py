@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import wraps
@@ -10,6 +11,8 @@ from verification.engine.evidence import NotInspected, SyntaxProblem
 from verification.engine.grammars.contents import BINARY, HTML, held
 
 PYTHON, XML = "Python", "XML"
+_FENCE = re.compile(rb"(?:\xef\xbb\xbf)?\s*```")
+_FENCED = "The file starts with a Markdown fence, which is not {}."
 MAX_SOURCE_BYTES = 5_000_000
 MAX_DATA_BYTES = 50_000_000
 BASE_SECONDS = 2.0
@@ -78,6 +81,8 @@ def foreign(language: str, content: bytes, *, is_certain: bool = True) -> Parsed
 
     Where nothing is certain, the check of file types speaks: one finding per problem.
     """
+    if _FENCE.match(content):
+        return (SyntaxProblem(_FENCED.format(language), 1, 1, is_certain),)
     holds = held(content)
     if not holds or (holds == HTML and language == XML):
         return None

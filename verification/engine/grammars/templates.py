@@ -8,6 +8,7 @@ from dataclasses import replace
 from verification.engine.evidence import SyntaxProblem
 
 _PAIRS = (("{{", "}}"), ("{%", "%}"), ("{#", "#}"), ("<%", "%>"), ("${", "}"))
+_MAX_MARK_CHARS = 300
 _CONTROL = re.compile(r"\{%|<%|\{\{[#/]|\{\{-? *(?:if|range|with|else|end)\b|<\?(?:php|=)")
 _ANY = re.compile(r"\{\{|\{%|<%|\$\{|<\?(?:php|=)")
 # Braces that were doubled for a format string and never filled in are a mistake, no template.
@@ -20,7 +21,7 @@ def mark_at(text: str, offset: int) -> bool:
         start = text.rfind(opening, 0, offset + len(opening))
         if start < 0 or _DOUBLED_OBJECT.match(text, start):
             continue
-        end = text.find(closing, start)
+        end = text.find(closing, start, start + _MAX_MARK_CHARS)
         if end >= 0 and offset < end + len(closing):
             return True
     return False

@@ -16,6 +16,7 @@ MAX_ENTITY_DEPTH = 20
 _BOMB = "Its entities would grow without bound, so they were not followed."
 _OTHER_ROOT = "The root element is {}, not svg."
 _UNKNOWN_ENCODING = "It names an encoding that is not known here: {}."
+_UNDECODABLE = "It cannot be read in the encoding that it names: {}."
 _OTHER_ENCODING = "It names an encoding in which it is not written."
 _ENTITY = re.compile(r"&([^#;&\s][^;&\s]*);")
 _ENCODING = re.compile(rb"""\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([A-Za-z][\w.\-]*)""")
@@ -139,7 +140,9 @@ def _as_utf8(content: bytes) -> bytes:
     name = named[1].decode() if named else ""
     try:
         return content.decode(name).encode()
-    except (LookupError, UnicodeError, ValueError):
+    except UnicodeError:
+        raise _Unread(_UNDECODABLE.format(name[:_MAX_SHOWN])) from None
+    except (LookupError, ValueError):
         raise _Unread(_UNKNOWN_ENCODING.format(name[:_MAX_SHOWN])) from None
 
 

@@ -88,7 +88,7 @@ class _Events:
         key = (event.value, event.implicit[0], event.tag)
         if key in keys and event.value != "<<":
             shown = event.value[:_MAX_SHOWN_KEY]
-            self._doubt(_TWICE.format(shown), event.start_mark, certain=False)
+            self._doubt(_TWICE.format(shown), event.start_mark)
         keys.add(key)
 
     def _see_anchor(self, event: Any, is_alias: bool) -> None:
@@ -96,12 +96,13 @@ class _Events:
             self._anchors.add(event.anchor)
         elif event.anchor not in self._anchors:
             message = _UNDEFINED.format(event.anchor[:_MAX_SHOWN_KEY])
-            self._doubt(message, event.start_mark, certain=True)
+            # A fragment that is put together with others has its anchors elsewhere.
+            self._doubt(message, event.start_mark)
 
-    def _doubt(self, message: str, mark: Any, *, certain: bool) -> None:
+    def _doubt(self, message: str, mark: Any) -> None:
         if len(self.doubts) < _MAX_DOUBTS:
             line, column = mark.line + 1, mark.column + 1
-            self.doubts.append(SyntaxProblem(message, line, column, certain))
+            self.doubts.append(SyntaxProblem(message, line, column, certain=False))
 
 
 def _problem(error: yaml.YAMLError, text: str) -> SyntaxProblem:
