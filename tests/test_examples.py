@@ -88,7 +88,7 @@ def test_the_broken_extract_fails_for_what_its_process_knows(client: Client) -> 
     assert (run["verdict"], run["reason_code"]) == ("reject", "hard_invariant_failed")
     assert hard == PRICES_HARD
     assert sorted(set(advised)) == PRICES_ADVISED
-    assert "count again" in run["feedback"]["text"]
+    assert "Instructions: Correct the script rather than the file" in run["feedback"]["text"]
 
 
 def test_the_files_of_the_broken_extract_parse(client: Client) -> None:
