@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 from types import MappingProxyType
 from typing import Any
 
@@ -43,6 +44,8 @@ class Tree:
             self._folded.setdefault(folded, path)
             self._depths[folded.rsplit("/", 1)[-1]].add(path.count("/") + 1)
         self._sorted_folded = sorted(self._folded)
+        self._lines: bytes | None = None
+        self._starts: list[int] = []
 
     def at(self, path: str) -> SubmittedFile | None:
         """The file under this path, as stored or in other case."""
@@ -86,9 +89,16 @@ class Tree:
         if files := self.under(path):
             return files
         pattern = wildcard(path)
-        if pattern is None:
-            return ()
-        return tuple(file for path, file in self._files.items() if pattern.fullmatch(path))
+        return self._matching(pattern) if pattern else ()
+
+    def _matching(self, pattern: Any) -> Sequence[SubmittedFile]:
+        """Search all paths at once, one in each line: a call for each would cost ten times as much."""
+        if self._lines is None:
+            encoded = [path.replace("\n", " ").encode(errors="replace") for path in self._sorted]
+            self._lines = b"\n".join(encoded)
+            self._starts = list(accumulate((len(one) + 1 for one in encoded), initial=0))
+        found = (bisect_left(self._starts, one.start()) for one in pattern.finditer(self._lines))
+        return tuple(self._files[self._sorted[number]] for number in found)
 
     def _in_other_case(self, path: str) -> Meant:
         if file := self.at(path):
@@ -130,14 +140,14 @@ def meant_by(
 
 
 def wildcard(path: str) -> Any | None:
-    """A matcher of whole paths, in any case; None: the path has no wildcard that can be read.
+    """A matcher of whole lines, in any case; None: the path has no wildcard that can be read.
 
     `*` and `?` match `/` too, `**/` also nothing at all; `{a,b}` is either.
     """
     if WILDCARDS.isdisjoint(path):
         return None
     try:
-        return re2.compile(f"(?is){''.join(_pieces(path))}", dialect.options())
+        return re2.compile(f"(?im)^(?:{''.join(_pieces(path))})$", dialect.options())
     except (re2.error, UnicodeError):
         return None
 
@@ -172,4 +182,5 @@ def _pieces(path: str) -> Iterable[str]:
 def _class(members: str) -> str:
     negated = members[0] in "!^"
     inside = members[negated:].replace("\\", "\\\\").replace("[", "\\[").replace("^", "\\^")
-    return f"[{'^' if negated else ''}{inside}]"
+    # A class that excludes would take the end of a line, and the next path with it.
+    return f"[^\\n{inside}]" if negated else f"[{inside}]"

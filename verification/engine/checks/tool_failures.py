@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
+import re2
+
+from processes.definition import patterns as dialect
 from verification.engine.evidence import ToolCall
 
 SPOKEN_CHARS = 400
@@ -12,6 +16,10 @@ SPOKEN_CHARS = 400
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
+
+
+def _linear(pattern: str) -> Any:
+    return re2.compile(f"(?i){pattern}", dialect.options())
 
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
@@ -35,7 +43,7 @@ _AT_HOME = _words(
     " replace local cache database db sql index template templates title"
 )
 """With such a word it is about the work's own things, whatever else the name says."""
-_OWN_MACHINE = re.compile(r"\blocalhost\b|\b127\.0\.0\.1\b|\b0\.0\.0\.0\b|\[::1\]", re.IGNORECASE)
+_OWN_MACHINE = _linear(r"\blocalhost\b|\b127\.0\.0\.1\b|\b0\.0\.0\.0\b|\[::1\]")
 
 _RUNS = _words(
     "bash sh zsh shell powershell pwsh cmd terminal console exec run runner command commands test"
@@ -46,7 +54,7 @@ _RUNS = _words(
 _EXECUTES = frozenset({"execute", "executes", "executor", "evaluate", "eval"})
 _EXECUTED = _words("code script scripts program cell cells js javascript")
 
-_OF_THE_NETWORK = re.compile(
+_OF_THE_NETWORK = _linear(
     r"(?:http|status|error|code|response)[^\d\n]{0,20}\b[45]\d\d\b|^\W{0,3}[45]\d\d\b"
     r"|\b[45]\d\d[ :,-]{1,3}(?:client|server|not|forbidden|bad|too|gateway|internal|service"
     r"|unauthori|error|gone|payment|method|request|access|proxy)"
@@ -59,8 +67,7 @@ _OF_THE_NETWORK = re.compile(
     r"|econn\w+|enotfound|eai_again|err_\w+|net::|reset by peer|remote end closed|broken pipe"
     r"|max retries|\bdns\b|getaddrinfo|name (?:or service|resolution)|(?:could not|couldn't) resolve"
     r"|\b(?:ssl|tls|certificate)\b|bad gateway|\bforbidden\b|unauthori[sz]ed|access denied"
-    r"|\bcaptcha\b|robots\.txt|cloudflare|paywall|login required|unsupported content[ -]type",
-    re.IGNORECASE,
+    r"|\bcaptcha\b|robots\.txt|cloudflare|paywall|login required|unsupported content[ -]type"
 )
 
 _NOT = (
@@ -68,7 +75,11 @@ _NOT = (
 )
 _PLACE = r"(?:workspace|sandbox|project (?:root|folder|directory)|working directory|repository root|allowed (?:path|director|folder|root)\w*)"
 _ADDRESS = r"(?:private|internal|loopback|link-local|metadata|reserved) (?:\w+ )?(?:host|address|ip|range|endpoint)\w*"
-_OF_SAFETY = re.compile(
+_OF_A_BROWSER = _linear(
+    r"(?:cors|content[ -]security|same[ -]origin|referrer|cookie|permissions)[ -]policy"
+)
+"""What stops a page says nothing about the work."""
+_OF_SAFETY = _linear(
     rf"\b(?:outside|escap\w+|beyond|leav\w+)(?: of| from)?(?: (?:the|its|your|this))?(?: \w+)? {_PLACE}"
     rf"|not (?:in|inside|within|under) (?:the |your )?{_PLACE}"
     rf"|sandbox (?:escape|violation)|{_NOT} by (?:the )?sandbox"
@@ -76,8 +87,8 @@ _OF_SAFETY = re.compile(
     rf"|forbidden (?:path|address|host|domain|url)\b|\bssrf\b.{{0,40}}{_NOT}|{_NOT}.{{0,60}}\bssrf\b"
     rf"|{_ADDRESS}.{{0,40}}{_NOT}|{_NOT}.{{0,40}}{_ADDRESS}"
     rf"|(?:host|domain|url|address|path|command)\b.{{0,80}}not (?:in|on) (?:the |your )?allow-?(?:ed )?list"
-    rf"|{_NOT} by (?:the |a |your |our )?(?:(?!cors|content|same|referrer|cookie)\w+[ -]){{0,2}}(?:policy|guardrails?)\b"
-    r"|(?<!content )(?:security|safety|sandbox|workspace|tool|usage) policy (?:was |is )?violat"
+    rf"|{_NOT} by (?:the |a |your |our )?(?:\w+[ -]){{0,2}}(?:policy|guardrails?)\b"
+    r"|(?:security|safety|sandbox|workspace|tool|usage) policy (?:was |is )?violat"
     r"|violat\w+ (?:of )?(?:the )?(?:security|safety|sandbox|workspace|tool|usage) policy"
     r"|without (?:the )?(?:(?:required|needed|prior|user|human|explicit) ){0,2}(?:approval|permission|consent)"
     r"|(?:requires?|needs?|awaits?|awaiting|missing|lacks) (?:(?:user|human|manual|prior|explicit|an) ){0,2}approval"
@@ -87,8 +98,7 @@ _OF_SAFETY = re.compile(
     r"|(?:wrong|invalid|bad|mismatch\w*|unexpected) (?:file )?(?:checksum|digest)\b|\beintegrity\b"
     r"|integrity (?:check|verification) (?:failed|error|failure)|integrity of .{0,60}(?:violated|broken|lost)"
     r"|tampered with|has been tampered|tampering (?:was )?detected"
-    r"|sealed (?:artefact|artifact|evidence|deliverable|record|document)",
-    re.IGNORECASE,
+    r"|sealed (?:artefact|artifact|evidence|deliverable|record|document)"
 )  # fmt: skip
 
 
@@ -99,17 +109,17 @@ def words_of(tool: str) -> frozenset[str]:
 
 def speaks_of_safety(error: str) -> bool:
     """Whether a guard stopped the tool, or what it touched is not what it should be."""
-    return any(_OF_SAFETY.search(part) for part in _spoken(error))
+    return any(_OF_SAFETY.search(_OF_A_BROWSER.sub("", part)) for part in _spoken(error))
 
 
 def is_weather(call: ToolCall) -> bool:
     """Whether the web failed a tool that reaches into it: nothing the work could help."""
     if not is_advisory_tool(call.tool):
         return False
-    if _OWN_MACHINE.search(call.error) or _OWN_MACHINE.search(_address(call)):
+    said = _spoken(call.error)
+    if any(_OWN_MACHINE.search(part) for part in (*said, _address(call))):
         return False
-    said = call.error.strip()
-    return not said or any(_OF_THE_NETWORK.search(part) for part in _spoken(said))
+    return said == ("",) or any(_OF_THE_NETWORK.search(part) for part in said)
 
 
 def is_advisory_tool(tool: str) -> bool:
@@ -129,7 +139,7 @@ def is_a_step(tool: str) -> bool:
 
 
 def _spoken(error: str) -> tuple[str, ...]:
-    said = error.strip()
+    said = error.strip().encode(errors="replace").decode()
     if len(said) <= 2 * SPOKEN_CHARS:
         return (said,)
     return said[:SPOKEN_CHARS], said[-SPOKEN_CHARS:]
