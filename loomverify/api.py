@@ -23,6 +23,7 @@ from ninja.security import HttpBearer
 from loomverify.accounts.access import Access, Actor
 from loomverify.accounts.models import ApiKey, Role
 from loomverify.errors import InputError, Issue
+from loomverify.openapi_links import add_links
 
 logger = logging.getLogger(__name__)
 
@@ -86,6 +87,7 @@ class ProblemApi(NinjaAPI):
         for path in schema["paths"].values():
             for operation in path.values():
                 self._describe(operation, schema["components"]["schemas"])
+        add_links(schema["paths"])
         return schema
 
     def _describe(self, operation: dict[str, Any], components: dict[str, Any]) -> None:

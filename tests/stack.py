@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import secrets
 import shutil
@@ -150,6 +151,17 @@ class Stack:
         token = {"X-CSRFToken": client.cookies["csrftoken"]}
         assert client.post("/sign-in/", data=form, headers=token).url.path.startswith("/p/")
         return client
+
+    def make_key(self, role: str) -> str:
+        """A further key of the project `default`."""
+        key = f"lv_{secrets.token_urlsafe(32)}"
+        self.query(
+            "insert into accounts_apikey (uuid, project_id, name, prefix, sha256, role, created_at)"
+            " select gen_random_uuid(), id, %s, %s, %s, %s, now() from accounts_project"
+            " where slug = 'default' returning id",
+            *(role, key[:7], hashlib.sha256(key.encode()).hexdigest(), role),
+        )
+        return key
 
     def query(self, sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
         with psycopg.connect(self.database_url, autocommit=True) as connection:
