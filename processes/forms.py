@@ -1,8 +1,19 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from django import forms
+from django.http import QueryDict
+
+from processes.definition import patterns
+from processes.definition.model import ANY_PHASE, Definition, Phase, Rule
+from processes.definition.rules import FAILURE_CLASSES, MAX_COUNT, MAX_RULE_NAME, REMEDIATION_MODES
 
 MAX_REASON = 300
+MAX_TEXT = 100_000
+MAX_EXAMPLES = 50
+EVERY, NAMED, NO_PHASE = "every", "named", "none"
 
 
 class ReasonForm(forms.Form):
@@ -14,3 +25,243 @@ class ReasonForm(forms.Form):
         help_text="One line. It stands beside the version and in the audit log.",
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
+
+
+class SwitchForm(forms.Form):
+    """What a button of the matrix sends; `selectors.matrix` writes it."""
+
+    kind = forms.ChoiceField(choices=[(kind, kind) for kind in ("cell", "row", "column")])
+    on = forms.BooleanField(required=False)
+    index = forms.IntegerField(required=False, min_value=0)
+    rule = forms.CharField(required=False, strip=False)
+    phase = forms.CharField(required=False, strip=False)
+
+
+class BlockField(forms.CharField):
+    """Text of several lines; browsers send CR LF, a process file's values have LF."""
+
+    def __init__(self, *, rows: int, mono: bool = False, **options: Any) -> None:
+        attributes = {"rows": rows, "spellcheck": "false" if mono else "true"}
+        if mono:
+            attributes["class"] = "mono"
+        super().__init__(max_length=MAX_TEXT, widget=forms.Textarea(attrs=attributes), **options)
+
+    def to_python(self, value: Any) -> Any:
+        text = super().to_python(value)
+        return text.replace("\r\n", "\n") if isinstance(text, str) else text
+
+
+def _choices(*pairs: tuple[str, str]) -> list[tuple[str, str]]:
+    return list(pairs)
+
+
+def _worded(words: Sequence[str]) -> list[tuple[str, str]]:
+    return [("" if word == "none" else word, word.replace("_", " ")) for word in words]
+
+
+class RuleForm(forms.Form):
+    name = forms.CharField(
+        max_length=MAX_RULE_NAME,
+        help_text="Its identity: figures and history follow the name from version to version.",
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+    )
+    description = BlockField(
+        rows=2, required=False, help_text="For people: why this rule is there."
+    )
+    type = forms.ChoiceField(
+        choices=_choices(("llm", "an instruction to the judge"), ("regex", "a pattern")),
+        help_text="Patterns run in tier 1, free and at once. Instructions need a phase of tier 2.",
+    )
+    check = BlockField(
+        rows=4,
+        mono=True,
+        strip=False,
+        label="Looks for",
+        help_text="A pattern (RE2), or what the judge shall look for. Spaces count.",
+    )
+    expect = forms.ChoiceField(
+        label="A match is",
+        choices=_choices(("no_match", "a violation"), ("match", "what must be there")),
+        help_text="Patterns only.",
+    )
+    target = forms.ChoiceField(
+        label="In",
+        choices=_choices(
+            ("output", "the output"),
+            ("deliverables", "declared deliverables"),
+            ("evidence", "the evidence"),
+        ),
+        help_text="Where a pattern looks.",
+    )
+    min_count = forms.IntegerField(
+        label="At least",
+        required=False,
+        min_value=0,
+        max_value=MAX_COUNT,
+        help_text="Counts matches: fewer are a violation. Empty: matches are not counted.",
+    )
+    requires_exact_cardinality = forms.BooleanField(
+        label="and not one more",
+        required=False,
+        help_text="With a count, more are a violation too.",
+    )
+    where = forms.ChoiceField(
+        label="Applies to",
+        choices=_choices(
+            (EVERY, "every phase, also ones that come later"),
+            (NAMED, "the phases marked here"),
+            (NO_PHASE, "no phase named: speaks everywhere, as advisory at most"),
+        ),
+        widget=forms.RadioSelect,
+    )
+    phases = forms.MultipleChoiceField(required=False, widget=forms.CheckboxSelectMultiple)
+    severity = forms.ChoiceField(
+        choices=_choices(("warning", "warning"), ("error", "error")),
+        help_text="How bad a violation is.",
+    )
+    enforcement = forms.ChoiceField(
+        label="Counts as",
+        required=False,
+        choices=_choices(
+            ("", "usual for its type and severity"),
+            ("hard", "hard: rejects the work"),
+            ("advisory", "advisory: warns"),
+            ("observe", "observed only: never counts"),
+        ),
+        help_text="Usual: a pattern is advisory; an instruction is hard when its severity is error.",
+    )
+    suggestion = BlockField(
+        rows=2, required=False, label="Tell the agent", help_text="Goes into its feedback."
+    )
+    failure_class = forms.ChoiceField(
+        required=False,
+        choices=_worded(FAILURE_CLASSES),
+        help_text="What kind of failure a violation is.",
+    )
+    remediation_mode = forms.ChoiceField(
+        required=False,
+        choices=_worded(REMEDIATION_MODES),
+        help_text="What is to be done about a violation.",
+    )
+
+    PLAIN = (
+        "name", "description", "type", "check", "expect", "target", "min_count",
+        "requires_exact_cardinality", "severity", "enforcement", "suggestion", "failure_class",
+        "remediation_mode",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        data: QueryDict | None = None,
+        *,
+        definition: Definition,
+        rule: Rule | None = None,
+    ) -> None:
+        super().__init__(data, initial=_initial(rule) if rule else {"where": EVERY})
+        self.rule = rule
+        self.taken = {one.name for one in definition.rules if one is not rule}
+        self.fields["phases"].choices = [(one.id, one.id) for one in definition.phases]  # type: ignore[attr-defined]
+        self.examples = _examples(data, rule)
+
+    @property
+    def shown_examples(self) -> dict[str, list[str]]:
+        """With an empty one to write into."""
+        return {key: [*texts, ""] for key, texts in self.examples.items()}
+
+    def clean_name(self) -> str:
+        name = str(self.cleaned_data["name"])
+        if name in self.taken:
+            raise forms.ValidationError("Another rule of this process has this name.")
+        return name
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if cleaned.get("where") == NAMED and not cleaned.get("phases"):
+            self.add_error("where", "Mark a phase below, or let it apply to every one.")
+        check = cleaned.get("check")
+        if check is not None and not check.strip():
+            self.add_error("check", "Say what it looks for.")
+        elif check is not None and cleaned.get("type") == "regex":
+            self._need_pattern(check)
+        if cleaned.get("requires_exact_cardinality") and cleaned.get("min_count") is None:
+            self.add_error("min_count", "An exact count needs a number.")
+        return cleaned
+
+    def _need_pattern(self, check: str) -> None:
+        if problem := patterns.problem_of(check):
+            place = f" (column {problem.column} of the pattern)" if problem.column else ""
+            self.add_error("check", f"{problem.message}{place}")
+
+    def values(self) -> dict[str, Any]:
+        """The cleaned fields as a rule's spec has them."""
+        cleaned = self.cleaned_data
+        chosen = {EVERY: [ANY_PHASE], NAMED: cleaned["phases"], NO_PHASE: []}[cleaned["where"]]
+        if self.rule and set(chosen) == set(self.rule.applies_to_phases):
+            chosen = list(self.rule.applies_to_phases)
+        return {
+            **{key: cleaned[key] for key in self.PLAIN},
+            "applies_to_phases": chosen,
+            "examples": self.examples,
+        }
+
+
+def _initial(rule: Rule) -> dict[str, Any]:
+    where = EVERY if ANY_PHASE in rule.applies_to_phases else NAMED if rule.is_scoped else NO_PHASE
+    return {
+        **rule.spec,
+        "enforcement": rule.enforcement or "",
+        "where": where,
+        "phases": [name for name in rule.applies_to_phases if name != ANY_PHASE],
+    }
+
+
+def _examples(data: QueryDict | None, rule: Rule | None) -> dict[str, list[str]]:
+    if data is not None:
+        return {key: _sent_texts(data.getlist(f"example_{key}")) for key in ("pass", "fail")}
+    if rule is None:
+        return {"pass": [], "fail": []}
+    return {"pass": list(rule.examples.passing), "fail": list(rule.examples.failing)}
+
+
+def _sent_texts(sent: Sequence[str]) -> list[str]:
+    texts = (text.replace("\r\n", "\n").replace("\0", "\ufffd") for text in sent[:MAX_EXAMPLES])
+    return [text for text in texts if text.strip()]
+
+
+class PhaseForm(forms.Form):
+    description = BlockField(rows=3, help_text="What is to be done in this phase.")
+    verification_tier = forms.TypedChoiceField(
+        label="Checked by",
+        coerce=int,
+        choices=[(1, "1: deterministic checks"), (2, "2: and a judge"), (3, "3: and a vote")],
+        help_text="Each tier is climbed only when the one before did not reject.",
+    )
+    acceptance_criteria = BlockField(
+        rows=4, required=False, help_text="When the work of this phase is accepted."
+    )
+    deliverables = BlockField(
+        rows=4,
+        mono=True,
+        required=False,
+        help_text="One file a line: path — what it is. The em dash (—) parts the two.",
+    )
+
+    def __init__(self, data: QueryDict | None = None, *, phase: Phase) -> None:
+        super().__init__(data, initial=phase_values(phase))
+
+    def values(self) -> dict[str, Any]:
+        return {**self.cleaned_data}
+
+
+def phase_values(phase: Phase) -> dict[str, Any]:
+    """What the form shows of a phase."""
+    lines = (
+        f"{one.path} \N{EM DASH} {one.description}" if one.description else one.path
+        for one in phase.deliverables
+    )
+    return {
+        "description": phase.description,
+        "verification_tier": phase.verification_tier,
+        "acceptance_criteria": phase.acceptance_criteria,
+        "deliverables": "\n".join(lines),
+    }

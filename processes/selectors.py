@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -125,10 +126,20 @@ class Cell:
     """The rule applies to every phase."""
     is_unscoped: bool
     """The rule names no phase: it applies to every one, as advisory at most."""
+    index: int
+    """The rule's number in the file, from 0."""
 
     @property
     def applies(self) -> bool:
-        return self.is_named or self.is_everywhere or self.is_unscoped
+        return self.is_on or self.is_unscoped
+
+    @property
+    def is_on(self) -> bool:
+        return self.is_named or self.is_everywhere
+
+    @property
+    def switch(self) -> str:
+        return _switch("cell", on=not self.is_on, rule=(self.index, self.rule), phase=self.phase)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,11 +147,28 @@ class MatrixRow:
     phase: Phase
     cells: tuple[Cell, ...]
 
+    @property
+    def has_all(self) -> bool:
+        return all(cell.is_on for cell in self.cells)
+
+    @property
+    def switch(self) -> str:
+        return _switch("row", on=not self.has_all, phase=self.phase)
+
 
 @dataclass(frozen=True, slots=True)
 class MatrixColumn:
     rule: Rule
     enforcement: Enforcement
+    index: int
+
+    @property
+    def switch(self) -> str:
+        return _switch("column", on=True, rule=(self.index, self.rule))
+
+    @property
+    def is_everywhere(self) -> bool:
+        return ANY_PHASE in self.rule.applies_to_phases
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,20 +180,32 @@ class Matrix:
 
 
 def matrix(definition: Definition) -> Matrix:
+    rules = list(enumerate(definition.rules))
     return Matrix(
-        columns=tuple(MatrixColumn(rule, rule.usual_enforcement) for rule in definition.rules),
+        columns=tuple(MatrixColumn(rule, rule.usual_enforcement, index) for index, rule in rules),
         rows=tuple(
-            MatrixRow(phase, tuple(_cell(phase, rule) for rule in definition.rules))
+            MatrixRow(phase, tuple(_cell(phase, rule, index) for index, rule in rules))
             for phase in definition.phases
         ),
     )
 
 
-def _cell(phase: Phase, rule: Rule) -> Cell:
+def _cell(phase: Phase, rule: Rule, index: int) -> Cell:
     return Cell(
         phase,
         rule,
         is_named=phase.id in rule.applies_to_phases,
         is_everywhere=ANY_PHASE in rule.applies_to_phases,
         is_unscoped=not rule.is_scoped,
+        index=index,
     )
+
+
+def _switch(
+    kind: str, *, on: bool, rule: tuple[int, Rule] | None = None, phase: Phase | None = None
+) -> str:
+    """What a button of the matrix asks for, in words that hold whatever else changes."""
+    asked = {"kind": kind, "on": on, "phase": phase.id if phase else ""}
+    if rule:
+        asked |= {"index": rule[0], "rule": rule[1].name}
+    return json.dumps(asked, ensure_ascii=False)

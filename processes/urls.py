@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from processes.views import drafts, publishing, reading
+from processes.views import drafts, matrix, phases, publishing, reading, rules
 
 PROCESSES = "p/<slug:project>/processes/"
 PROCESS = f"{PROCESSES}<str:slug>/"
@@ -25,5 +25,15 @@ urlpatterns = [
     path(f"{DRAFT}discard/", drafts.draft_discard, name="draft_discard"),
     path(f"{DRAFT}restore/", drafts.draft_restore, name="draft_restore"),
     path(f"{DRAFT}rebase/", drafts.draft_rebase, name="draft_rebase"),
+    path(f"{DRAFT}matrix/", matrix.draft_matrix, name="draft_matrix"),
+    path(f"{DRAFT}matrix/switch/", matrix.draft_toggle, name="draft_toggle"),
+    path(f"{DRAFT}rules/", rules.draft_rules, name="draft_rules"),
+    path(f"{DRAFT}rules/new/", rules.draft_rule_new, name="draft_rule_new"),
+    path(f"{DRAFT}rules/try/", rules.draft_rule_try, name="draft_rule_try"),
+    path(f"{DRAFT}rules/<int:index>/", rules.draft_rule, name="draft_rule"),
+    path(f"{DRAFT}rules/<int:index>/copy/", rules.draft_rule_copy, name="draft_rule_copy"),
+    path(f"{DRAFT}rules/<int:index>/delete/", rules.draft_rule_delete, name="draft_rule_delete"),
+    path(f"{DRAFT}phases/", phases.draft_phases, name="draft_phases"),
+    path(f"{DRAFT}phases/<int:index>/", phases.draft_phase, name="draft_phase"),
     path(f"{DRAFT}publish/", publishing.draft_publish, name="draft_publish"),
 ]

@@ -119,10 +119,26 @@
     if (isDirty() && !leaving) event.preventDefault();
   });
 
+  // Whoever writes into the last, empty example gets another one.
+  document.addEventListener("input", (event) => {
+    const last = event.target;
+    if (!last.matches?.("textarea[data-more]") || !last.value) return;
+    const next = last.cloneNode();
+    next.value = "";
+    last.removeAttribute("data-more");
+    last.removeAttribute("placeholder");
+    next.setAttribute("aria-label", last.getAttribute("aria-label").replace(/[0-9]+$/, (n) => Number(n) + 1));
+    last.after(next);
+  });
+
   // ------------------------------------------------------------ parts
 
-  // A refused form and a conflict bring their own part.
+  // A refused form and a conflict bring their own part; of two matrices the newer one stays.
+  let shownVersion = 0;
   document.addEventListener("htmx:beforeSwap", (event) => {
+    const version = Number(event.detail.xhr.getResponseHeader("Draft-Version"));
+    if (version && version < shownVersion) event.detail.shouldSwap = false;
+    shownVersion = Math.max(shownVersion, version);
     if ([409, 413, 422].includes(event.detail.xhr.status)) {
       event.detail.shouldSwap = true;
       event.detail.isError = false;

@@ -50,8 +50,8 @@ def draft_open(request: AccessRequest, slug: str) -> HttpResponse:
 
 
 def _page_named(then: str) -> str:
-    pages = {"publish": "draft_publish"}
-    return pages.get(then, "draft_yaml")
+    pages = ("matrix", "rules", "phases", "publish")
+    return f"draft_{then}" if then in pages else "draft_yaml"
 
 
 @never_cache

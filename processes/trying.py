@@ -1,0 +1,84 @@
+"""A pattern tried on a handful of texts, within the bounds that the lint keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.http import QueryDict
+
+from processes.definition import patterns
+from processes.definition.lint import MAX_COUNTED, MAX_EXAMPLE_CHARS, MAX_TRIED_CHARS, is_violated
+from processes.definition.model import Expect, Rule, RuleType
+
+MAX_TEXTS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class TriedText:
+    """`holds` is None where the text was too long to be tried."""
+
+    text: str
+    is_caught: bool
+    matches: int
+    holds: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """`problem` says why the pattern cannot run; then nothing was tried."""
+
+    problem: str
+    passing: Sequence[TriedText]
+    failing: Sequence[TriedText]
+    is_pattern: bool = True
+
+    @property
+    def count(self) -> int:
+        return len(self.passing) + len(self.failing)
+
+    @property
+    def broken(self) -> int:
+        return sum(one.holds is False for one in (*self.passing, *self.failing))
+
+
+def tried(sent: QueryDict) -> Tried:
+    """Try what a rule's form says, whether or not the rest of it is right."""
+    check = sent.get("check", "").replace("\r\n", "\n")
+    if sent.get("type") != RuleType.REGEX or not check.strip():
+        return Tried("", (), (), is_pattern=sent.get("type") == RuleType.REGEX)
+    if problem := patterns.problem_of(check):
+        place = f" (column {problem.column})" if problem.column else ""
+        return Tried(f"{problem.message}{place}", (), ())
+    rule = _rule(sent, check)
+    left = MAX_TRIED_CHARS
+    groups: dict[str, list[TriedText]] = {}
+    for key, expected in (("pass", False), ("fail", True)):
+        texts = [text.replace("\r\n", "\n") for text in sent.getlist(f"example_{key}")[:MAX_TEXTS]]
+        groups[key] = []
+        for text in (text for text in texts if text.strip()):
+            left -= len(text)
+            groups[key].append(_tried(rule, text, expected=expected, fits=left >= 0))
+    return Tried("", groups["pass"], groups["fail"])
+
+
+def _rule(sent: QueryDict, check: str) -> Rule:
+    count = sent.get("min_count", "").strip()
+    expect = Expect.MATCH if sent.get("expect") == Expect.MATCH else Expect.NO_MATCH
+    is_number = count.isascii() and count.isdecimal() and len(count) < 8
+    return Rule(
+        name="tried",
+        check=check,
+        type=RuleType.REGEX,
+        expect=expect,
+        min_count=int(count) if is_number else None,
+        requires_exact_cardinality=bool(sent.get("requires_exact_cardinality")),
+    )
+
+
+def _tried(rule: Rule, text: str, *, expected: bool, fits: bool) -> TriedText:
+    if not fits or len(text) > MAX_EXAMPLE_CHARS:
+        return TriedText(text[:200], is_caught=False, matches=0, holds=None)
+    caught = is_violated(rule, text)
+    matches = patterns.count_matches(rule.check, text, limit=MAX_COUNTED)
+    return TriedText(text[:200], caught, matches, holds=caught is expected)

@@ -1,0 +1,338 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.urls import reverse
+
+from tests.builders import SOURCE_TEXT, make_project
+from tests.processes.editing import Desk, form_of, new_desk, said
+
+pytestmark = pytest.mark.django_db
+
+BROKEN = SOURCE_TEXT.replace("verification_tier: 2", "verification_tier: nine")
+HOSTILE = SOURCE_TEXT.replace("no-placeholders", '"<img src=x>|\\"{{x}}"')
+
+
+@pytest.fixture
+def desk() -> Desk:
+    desk = new_desk(make_project())
+    desk.begin()
+    return desk
+
+
+def switch(desk: Desk, *, htmx: bool = False, **asked: Any) -> Any:
+    return desk.post("draft_toggle", htmx=htmx, switch=json.dumps(asked))
+
+
+def cell(desk: Desk, rule: str, phase: str, *, on: bool, **how: Any) -> Any:
+    index = 0 if rule == "no-placeholders" else 1
+    return switch(desk, kind="cell", index=index, rule=rule, phase=phase, on=on, **how)
+
+
+def test_a_cell_is_switched_by_a_plain_form(desk: Desk) -> None:
+    answer = cell(desk, "figures-have-sources", "build", on=True)
+
+    assert answer.status_code == 302
+    assert desk.rule("figures-have-sources").applies_to_phases == ("write", "build")
+    assert "# the work itself" in desk.draft.source_text
+
+
+def test_a_cell_switched_in_place_brings_the_matrix_and_the_bar(desk: Desk) -> None:
+    answer = cell(desk, "figures-have-sources", "build", on=True, htmx=True)
+
+    page = answer.content.decode()
+    assert answer.headers["Draft-Version"] == "2"
+    assert "<html" not in page
+    assert 'id="draft-bar" hx-swap-oob="true"' in page
+    assert 'aria-label="figures-have-sources in build, hard"' in page
+
+
+def test_two_cells_switched_from_the_same_page_both_count(desk: Desk) -> None:
+    cell(desk, "figures-have-sources", "build", on=True, htmx=True)
+    cell(desk, "no-placeholders", "write", on=False, htmx=True)
+
+    assert desk.rule("figures-have-sources").applies_to_phases == ("write", "build")
+    assert desk.rule("no-placeholders").applies_to_phases == ("build",)
+
+
+def test_the_last_phase_of_a_rule_is_not_switched_off(desk: Desk) -> None:
+    answer = cell(desk, "figures-have-sources", "write", on=False, htmx=True)
+
+    assert "has to name a phase" in said(answer)
+    assert desk.draft.source_text == SOURCE_TEXT
+
+
+def test_rows_and_columns_are_switched_whole(desk: Desk) -> None:
+    switch(desk, kind="column", index=1, rule="figures-have-sources", on=True)
+    assert desk.rule("figures-have-sources").applies_to_phases == ("*",)
+
+    switch(desk, kind="row", phase="build", on=False)
+
+    assert desk.rule("figures-have-sources").applies_to_phases == ("write",)
+    assert desk.rule("no-placeholders").applies_to_phases == ("write",)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    ["", "[", "[]", '{"kind": "cell"}', '{"kind": "all", "on": true}', "[" * 5000,
+     '{"kind": "cell", "on": true, "index": 7, "rule": "x", "phase": "build"}',
+     '{"kind": "row", "on": true, "phase": {"a": 1}}'],
+)  # fmt: skip
+@pytest.mark.parametrize("htmx", [False, True])
+def test_a_strange_switch_changes_nothing(desk: Desk, asked: str, htmx: bool) -> None:
+    answer = desk.post("draft_toggle", htmx=htmx, switch=asked)
+
+    assert answer.status_code in (200, 302)
+    assert desk.draft.source_text == SOURCE_TEXT
+
+
+@pytest.mark.parametrize(
+    ("name", "args"),
+    [("draft_matrix", ()), ("draft_rules", ()), ("draft_rule", (0,)), ("draft_rule_new", ()),
+     ("draft_phases", ()), ("draft_phase", (0,))],
+)  # fmt: skip
+def test_a_broken_text_says_so_with_the_way_back(
+    desk: Desk, name: str, args: tuple[Any, ...]
+) -> None:
+    desk.save(BROKEN)
+
+    answer = desk.get(name, *args)
+
+    assert answer.status_code == 200
+    assert "cannot be read here as long as it holds errors" in said(answer)
+    assert f"{desk.url('draft_yaml')}#L14" in answer.content.decode()
+
+
+@pytest.mark.parametrize("post", ["draft_toggle", "draft_rule", "draft_rule_copy"])
+def test_nothing_is_edited_in_a_broken_text(desk: Desk, post: str) -> None:
+    desk.save(BROKEN)
+
+    desk.post(
+        post, *([0] if post != "draft_toggle" else []), switch='{"kind":"row","phase":"build"}'
+    )
+
+    assert desk.draft.source_text == BROKEN
+
+
+def test_hostile_names_are_shown_as_text(desk: Desk) -> None:
+    desk.save(HOSTILE)
+
+    pages = [desk.get(name).content for name in ("draft_matrix", "draft_rules", "draft_publish")]
+    pages.append(desk.get("draft_rule", 0).content)
+
+    assert not any(b"<img" in page for page in pages)
+
+
+def test_a_form_saved_untouched_changes_no_byte(desk: Desk) -> None:
+    for index in (0, 1):
+        sent = form_of(desk.get("draft_rule", index))
+
+        assert desk.post("draft_rule", index, **sent).status_code == 302
+
+    assert desk.draft.source_text == SOURCE_TEXT
+    assert desk.draft.lock_version == 1
+
+
+def test_a_field_changed_in_the_form_is_seen_in_the_yaml(desk: Desk) -> None:
+    sent = form_of(desk.get("draft_rule", 1))
+
+    desk.post("draft_rule", 1, **{**sent, "enforcement": "observe", "check": "Look\r\ntwice"})
+
+    rule = desk.rule("figures-have-sources")
+    assert (rule.enforcement, rule.check) == ("observe", "Look\ntwice")
+    assert desk.draft.source_text.startswith(SOURCE_TEXT.split("      check: Every", 1)[0])
+
+
+def test_a_change_in_the_yaml_is_seen_in_the_form(desk: Desk) -> None:
+    desk.save(SOURCE_TEXT.replace("TODO|TBD", "FIXME"))
+
+    assert "FIXME" in desk.get("draft_rule", 0).content.decode()
+
+
+@pytest.mark.parametrize(
+    ("fields", "complaint"),
+    [
+        ({"name": ""}, "This field is required."),
+        ({"name": "figures-have-sources"}, "Another rule of this process has this name."),
+        ({"check": "a(b"}, "Not a pattern"),
+        ({"check": "a(?=b)"}, "has no lookahead"),
+        ({"check": "  "}, "Say what it looks for."),
+        ({"where": "named", "phases": []}, "Mark a phase below"),
+        ({"where": "named", "phases": ["nowhere"]}, "not one of the available choices"),
+        ({"requires_exact_cardinality": "on"}, "An exact count needs a number."),
+        ({"min_count": "-1"}, "greater than or equal to 0"),
+        ({"type": "magic"}, "not one of the available choices"),
+    ],
+)
+def test_a_wrong_field_is_refused_beside_it(
+    desk: Desk, fields: dict[str, Any], complaint: str
+) -> None:
+    sent = form_of(desk.get("draft_rule", 0))
+
+    answer = desk.post("draft_rule", 0, **{**sent, **fields})
+
+    assert answer.status_code == 422
+    assert complaint in said(answer)
+    assert desk.draft.source_text == SOURCE_TEXT
+
+
+def test_a_late_form_keeps_what_was_typed_and_shows_what_differs(desk: Desk) -> None:
+    sent = form_of(desk.get("draft_rule", 0))
+    desk.save(SOURCE_TEXT.replace("TODO|TBD", "THEIRS"))
+
+    answer = desk.post("draft_rule", 0, **{**sent, "check": "MINE"})
+    again = {**sent, "check": "MINE", "lock_version": answer.context["draft"].lock_version}
+
+    assert answer.status_code == 409
+    assert "saved: THEIRS" in said(answer)
+    assert "MINE" in said(answer)
+    assert desk.rule("no-placeholders").check == "THEIRS"
+    assert desk.post("draft_rule", 0, **again).status_code == 302
+    assert desk.rule("no-placeholders").check == "MINE"
+
+
+def test_a_late_form_of_a_deleted_rule_becomes_a_new_rule(desk: Desk) -> None:
+    sent = form_of(desk.get("draft_rule", 0))
+    desk.post("draft_rule_delete", 0, seen_name="no-placeholders")
+
+    answer = desk.post("draft_rule", 0, **sent)
+    again = {**sent, "lock_version": answer.context["draft"].lock_version}
+    desk.client.post(answer.context["action"], again)
+
+    assert answer.status_code == 409
+    assert answer.context["action"] == desk.url("draft_rule_new")
+    assert desk.rule("no-placeholders").check == "TODO|TBD"
+
+
+def test_a_new_rule_stands_at_the_end_with_its_examples(desk: Desk) -> None:
+    sent = form_of(desk.get("draft_rule_new"))
+
+    desk.post(
+        "draft_rule_new",
+        **{
+            **sent,
+            "name": "no-shouting",
+            "type": "regex",
+            "check": "!!+",
+            "where": "named",
+            "phases": ["build", "write"],
+            "example_pass": ["fine!", ""],
+            "example_fail": ["no!!", ""],
+        },
+    )
+
+    rule = desk.rule("no-shouting")
+    assert desk.draft.source_text.startswith(SOURCE_TEXT)
+    assert rule.applies_to_phases == ("build", "write")
+    assert (rule.examples.passing, rule.examples.failing) == (("fine!",), ("no!!",))
+
+
+def test_a_rule_is_copied_whole_under_a_free_name(desk: Desk) -> None:
+    desk.post("draft_rule_copy", 1, seen_name="figures-have-sources")
+    desk.post("draft_rule_copy", 1, seen_name="figures-have-sources")
+
+    assert desk.rule("figures-have-sources-2").severity == "error"
+    assert desk.rule("figures-have-sources-3").applies_to_phases == ("write",)
+
+
+def test_a_deleted_rule_comes_back_by_undo(desk: Desk) -> None:
+    desk.post("draft_rule_delete", 0, seen_name="no-placeholders")
+    without = desk.draft.source_text
+
+    desk.post("draft_undo", lock_version=2)
+
+    assert "no-placeholders" not in without
+    assert desk.draft.source_text == SOURCE_TEXT
+
+
+def test_a_rule_that_moved_is_not_deleted_by_its_old_number(desk: Desk) -> None:
+    desk.post("draft_rule_delete", 0, seen_name="figures-have-sources")
+
+    assert desk.draft.source_text == SOURCE_TEXT
+
+
+@pytest.mark.parametrize("path", ["draft_rule", "draft_phase"])
+def test_a_number_without_a_rule_is_not_found(desk: Desk, path: str) -> None:
+    assert desk.get(path, 99).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("fields", "verdict"),
+    [
+        ({"example_pass": ["fine"], "example_fail": ["TODO"]}, "All 2 examples hold."),
+        ({"example_pass": ["TODO"], "example_fail": ["fine"]}, "2 of 2 examples broken."),
+        ({"expect": "match", "example_pass": ["TODO"]}, "The example holds."),
+        ({"min_count": "2", "example_pass": ["TODO TODO"], "example_fail": ["TODO"]}, "All 2"),
+        ({"check": "a(", "example_pass": ["x"]}, "Not a pattern that can run."),
+        ({"type": "llm"}, "Instructions are tried by a judge"),
+        ({"example_pass": ["x" * 20_000]}, "The example holds"),
+    ],
+)
+def test_examples_are_tried_while_they_are_typed(
+    desk: Desk, fields: dict[str, Any], verdict: str
+) -> None:
+    answer = desk.post("draft_rule_try", **{"type": "regex", "check": "TODO", **fields})
+
+    assert answer.status_code == 200
+    assert verdict in said(answer)
+
+
+def test_trying_without_a_script_answers_with_the_form_and_saves_nothing(desk: Desk) -> None:
+    sent = form_of(desk.get("draft_rule", 0))
+
+    answer = desk.post("draft_rule", 0, **{**sent, "check": "X", "example_fail": ["Y"], "try": "1"})
+
+    assert answer.status_code == 200
+    assert "1 of 1 example broken" in said(answer)
+    assert desk.draft.source_text == SOURCE_TEXT
+
+
+def test_a_phase_saved_untouched_changes_no_byte(desk: Desk) -> None:
+    for index in (0, 1):
+        desk.post("draft_phase", index, **form_of(desk.get("draft_phase", index)))
+
+    assert desk.draft.source_text == SOURCE_TEXT
+
+
+def test_a_phase_is_edited_where_it_stands(desk: Desk) -> None:
+    sent = form_of(desk.get("draft_phase", 0))
+    files = "report.json — the figures\r\nnotes.md"
+
+    answer = desk.post("draft_phase", 0, **{**sent, "verification_tier": 3, "deliverables": files})
+
+    page = desk.get("draft_phases").context["checked"].definition.phases[0]
+    assert answer.status_code == 302
+    assert page.verification_tier == 3
+    assert [one.path for one in page.deliverables] == ["report.json", "notes.md"]
+    assert "- id: build   # the work itself" in desk.draft.source_text
+
+
+def test_a_phase_that_would_not_load_is_refused_beside_the_field(desk: Desk) -> None:
+    sent = form_of(desk.get("draft_phase", 0))
+
+    answer = desk.post("draft_phase", 0, **{**sent, "deliverables": "/etc/passwd"})
+
+    assert answer.status_code == 422
+    assert "outside the workspace" in said(answer)
+    assert desk.draft.source_text == SOURCE_TEXT
+
+
+def test_a_late_phase_form_keeps_what_was_typed(desk: Desk) -> None:
+    sent = form_of(desk.get("draft_phase", 0))
+    desk.save(f"{SOURCE_TEXT}# theirs\n")
+
+    answer = desk.post("draft_phase", 0, **{**sent, "description": "MINE"})
+
+    assert answer.status_code == 409
+    assert "MINE" in said(answer)
+    assert desk.draft.source_text == f"{SOURCE_TEXT}# theirs\n"
+
+
+def test_every_button_of_the_matrix_says_what_it_is(desk: Desk) -> None:
+    page = desk.get("draft_matrix").content.decode()
+
+    assert page.count('name="switch"') == page.count('name="switch" value="{&quot;kind&quot;') > 0
+    assert page.count("aria-pressed") == page.count('name="switch"')
+    assert reverse("draft_toggle", args=[desk.process.project.slug, "small-work"]) in page
