@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from processes.definition.model import Enforcement, Target
 from verification.engine.case import Case, Ports
@@ -13,10 +12,8 @@ from verification.engine.checks.registry import Observation, check
 from verification.engine.evidence import (
     CouldNotInspect,
     NotInspected,
-    Probe,
     SubmittedFile,
     SyntaxProblem,
-    Workspace,
 )
 from verification.engine.finding import Finding
 from verification.engine.grammars import grammar_of
@@ -24,63 +21,68 @@ from verification.engine.grammars import grammar_of
 ID = "syntax"
 MAX_BATCH_BYTES = 4_000_000
 MAX_BATCH_FILES = 500
+MAX_SECONDS = 30.0
+"""After so long nothing more is asked; what was asked by then may take its own time."""
 MAX_LOSSES = 3
 """After so many lost answers the rest is not asked for: each costs a deadline."""
 MAX_PROBLEMS_PER_FILE = 10
+
+Answer = Sequence[SyntaxProblem] | NotInspected
 
 
 @check(ID)
 def syntax(case: Case, ports: Ports) -> Iterator[Observation]:
     declared = declared_files(case)
     parsed = [file for file in case.submission.files if file.size and grammar_of(file.path)]
-    small: list[SubmittedFile] = []
-    large: list[SubmittedFile] = []
+    small = [file for file in parsed if not _is_too_large(file)]
+    # What counts most is asked first: others may use up the time.
+    small.sort(key=lambda file: (file.path not in declared, not _is_certain(file)))
+    asking = _Asking(ports)
+    answers = {
+        file.path: answer
+        for batch in _batches(small)
+        for file, answer in zip(batch, asking.about(batch), strict=True)
+    }
     for file in parsed:
-        (large if _is_too_large(file) else small).append(file)
-    for file in large:
-        message = "Too large to be parsed."
-        yield _unknown(file, message, Enforcement.ADVISORY)
-    lost = _Losses()
-    for batch in _batches(small):
-        for file, answer in zip(batch, _ask(ports, batch, lost), strict=True):
-            yield from _findings(file, answer, is_declared=file.path in declared)
+        if file.path in answers:
+            is_declared = file.path in declared
+            yield from _findings(file, answers[file.path], is_declared=is_declared)
+        else:
+            yield _unknown(file, "Too large to be parsed.", Enforcement.ADVISORY)
 
 
-@dataclass
-class _Losses:
-    count: int = 0
+class _Asking:
+    """Asks the probe within bounds of time and of losses."""
 
-    @property
-    def are_too_many(self) -> bool:
-        return self.count >= MAX_LOSSES
+    def __init__(self, ports: Ports) -> None:
+        self._ports = ports
+        self._until = ports.clock() + MAX_SECONDS
+        self._losses = 0
 
+    def about(self, batch: Sequence[SubmittedFile]) -> Sequence[Answer]:
+        """Ask for all at once; when that is lost, for each file, so that one spoils no other."""
+        if self._losses >= MAX_LOSSES:
+            return [NotInspected("The probe was lost too often.")] * len(batch)
+        if self._ports.clock() > self._until:
+            return [NotInspected("The other files took too long.")] * len(batch)
+        try:
+            return self._parse(batch)
+        except CouldNotInspect as error:
+            if len(batch) == 1:
+                self._losses += 1
+                return [NotInspected(str(error))]
+        return [self.about([file])[0] for file in batch]
 
-def _ask(
-    ports: Ports, batch: Sequence[SubmittedFile], lost: _Losses
-) -> Sequence[Sequence[SyntaxProblem] | NotInspected]:
-    """Ask for a batch at once; when that is lost, for each file, so that one spoils no other."""
-    if lost.are_too_many:
-        return [NotInspected("The probe was lost too often.")] * len(batch)
-    try:
-        return _parse(ports.probe, ports.workspace, batch)
-    except CouldNotInspect as error:
-        if len(batch) == 1:
-            lost.count += 1
-            return [NotInspected(str(error))]
-    return [_ask(ports, [file], lost)[0] for file in batch]
-
-
-def _parse(
-    probe: Probe, workspace: Workspace, batch: Sequence[SubmittedFile]
-) -> Sequence[Sequence[SyntaxProblem] | NotInspected]:
-    return probe.syntax([(file.path, workspace.read(file.path)) for file in batch])
+    def _parse(self, batch: Sequence[SubmittedFile]) -> Sequence[Answer]:
+        read = self._ports.workspace.read
+        return self._ports.probe.syntax([(file.path, read(file.path)) for file in batch])
 
 
-def _findings(
-    file: SubmittedFile, answer: Sequence[SyntaxProblem] | NotInspected, *, is_declared: bool
-) -> Iterator[Finding]:
+def _findings(file: SubmittedFile, answer: Answer, *, is_declared: bool) -> Iterator[Finding]:
     if isinstance(answer, NotInspected):
-        enforcement = Enforcement.HARD if is_declared else Enforcement.ADVISORY
+        # No answer could have been held against the work: nothing is lost that was asked for.
+        matters = is_declared and _is_certain(file)
+        enforcement = Enforcement.HARD if matters else Enforcement.ADVISORY
         yield _unknown(file, f"Could not be parsed: {answer.why}", enforcement)
         return
     for problem in answer[:MAX_PROBLEMS_PER_FILE]:
@@ -107,6 +109,11 @@ def _unknown(file: SubmittedFile, message: str, enforcement: Enforcement) -> Fin
     return not_inspected(
         ID, message, enforcement=enforcement, target=Target.DELIVERABLES, path=file.path
     )
+
+
+def _is_certain(file: SubmittedFile) -> bool:
+    grammar = grammar_of(file.path)
+    return grammar is not None and grammar.is_certain
 
 
 def _is_too_large(file: SubmittedFile) -> bool:
