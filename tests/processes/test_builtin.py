@@ -90,8 +90,17 @@ def test_the_mix_of_tiers_kinds_and_enforcements_is_a_good_one(name: str) -> Non
         Enforcement.HARD,
         Enforcement.ADVISORY,
     }
-    assert any(rule.requires_exact_cardinality for rule in regex)
     assert any(rule.expect == "match" for rule in regex)
+
+
+def test_matches_are_counted_where_one_is_too_few_or_two_too_many() -> None:
+    counted = [rule for _, rule in rules(RuleType.REGEX) if rule.min_count]
+
+    exact = [rule for rule in counted if rule.requires_exact_cardinality]
+    assert {rule.min_count for rule in counted} == {1, 2, 3}
+    assert len(exact) >= 4
+    # A copy of a file among the changed ones must not reject the work.
+    assert {rule.usual_enforcement for rule in exact} == {Enforcement.ADVISORY}
 
 
 @pytest.mark.parametrize("name", NAMES)

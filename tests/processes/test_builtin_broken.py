@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import dataclass
 
 import pytest
@@ -13,7 +11,6 @@ from tests.processes.builtin_cases import (
     evaluate,
     good_work,
     rules,
-    works,
 )
 
 OUTPUT = ""
@@ -175,7 +172,7 @@ TWINS = [
     *twins(
         "research-report",
         ("question", "answer-is-not-a-refusal", OUTPUT, "", REFUSED),
-        ("search", "sources-can-be-found", "sources.csv", "source_id,title", "number,title"),
+        ("search", "sources-have-ids", "sources.csv", "source_id,title", "number,title"),
         ("search", "no-invented-links", "sources.csv", "www.w3.org/TR", "example.net"),
         (
             "search",
@@ -184,7 +181,7 @@ TWINS = [
             "https://www.rfc-editor.org/rfc/rfc7111",
             "https://doi.org/10.xxxx/7111",
         ),
-        ("evidence", "sources-can-be-found", "evidence.csv", "source_id", "from"),
+        ("evidence", "evidence-names-its-source", "evidence.csv", "source_id", "from"),
         ("evidence", "evidence-has-quotes", "evidence.csv", "quote,place", "gist,place"),
         ("report", "report-lists-sources", "report.md", "## Sources", "## Outsourcing"),
         (
@@ -197,7 +194,7 @@ TWINS = [
         ("report", "one-summary", "report.md", "## Summary", "## In short"),
         ("report", "one-summary", "report.md", "## Limits", "## Abstract"),
         ("report", "no-placeholders", "report.md", "open | N/A", "[TODO]"),
-        ("citation-check", "sources-can-be-found", "citation-check.csv", "source_id", "from"),
+        ("citation-check", "evidence-names-its-source", "citation-check.csv", "source_id", "from"),
         (
             "citation-check",
             "nothing-unsupported-left",
@@ -227,11 +224,17 @@ TWINS = [
             "reconcile",
             "counts-add-up",
             "manifest.json",
-            '"reconciles": true',
-            '"reconciles": false',
+            '"reconciles"',
+            '"complete"',
+        ),
+        (
+            "reconcile",
+            "no-count-is-off",
+            "manifest.json",
+            '"joined": 1',
+            '"S2": {"reconciles": false}',
         ),
         ("reconcile", "files-are-sealed", "manifest.json", '"sha256"', '"sha1"'),
-        ("sample-check", "sample-is-large-enough", "sample-check.csv", ",yes", ",as far as seen"),
     ),
 ]
 
@@ -275,78 +278,3 @@ def test_a_source_that_is_marked_as_confidential_is_pointed_out() -> None:
     found = [(one.rule, one.place, one.line) for one in conclusion.findings]
     assert found == [("no-confidential-material", {"evidence": "S8"}, 3)]
     assert conclusion.outcome == "pass_with_warnings"
-
-
-@pytest.mark.parametrize(
-    ("name", "phase", "path"),
-    [
-        (name, phase, deliverable.path)
-        for name, phase in works()
-        for deliverable in next(
-            one for one in definition_of(name).phases if one.id == phase
-        ).deliverables
-    ],
-)
-def test_a_missing_deliverable_is_named(name: str, phase: str, path: str) -> None:
-    conclusion = evaluate(name, phase, good_work(name, phase).without_file(path))
-
-    hard = [one for one in conclusion.findings if one.reason_code == "deliverable_missing"]
-    assert [(one.path, one.enforcement) for one in hard] == [(path, Enforcement.HARD)]
-    assert conclusion.verdict == "reject"
-
-
-@pytest.mark.parametrize(
-    ("phase", "path", "old", "new", "line"),
-    [
-        ("scope", "record.schema.json", '"type": "object",', '"type": "object"', 5),
-        ("extract", "raw.jsonl", '"place": "p. 1, row 3",', '"place": "p. 1, row 3', 3),
-        ("reconcile", "manifest.json", '"expected": 24,', '"expected": 24', 5),
-    ],
-)
-def test_a_data_file_that_does_not_parse_is_rejected_at_its_line(
-    phase: str, path: str, old: str, new: str, line: int
-) -> None:
-    work = good_work("data-extract", phase)
-    text = work.files[path].decode()
-    assert old in text
-
-    conclusion = evaluate("data-extract", phase, work.with_file(path, text.replace(old, new)))
-
-    found = [(one.rule, one.reason_code, one.path, one.line) for one in conclusion.findings]
-    assert found == [("syntax", "syntax_invalid", path, line)]
-    assert conclusion.verdict == "reject"
-
-
-@pytest.mark.parametrize(
-    ("name", "phase", "call"),
-    [
-        ("code-change", "implement", {"tool": "bash", "error": "npm test: 1 failing"}),
-        ("data-extract", "extract", {"tool": "bash", "error": "UnicodeDecodeError: byte 0xfc"}),
-        ("market-research", "market-size", {"tool": "web_fetch", "error": "504 Gateway Timeout"}),
-        ("research-report", "search", {"tool": "web_search", "error": "429 Too Many Requests"}),
-        ("competitive-intelligence", "collection", {"tool": "web_fetch", "error": "404 Not Found"}),
-    ],
-)
-def test_a_stumble_on_the_way_does_not_reject_good_work(
-    name: str, phase: str, call: dict[str, str]
-) -> None:
-    work = good_work(name, phase)
-    calls = [{**call, "success": False}, *work.run["tool_calls"]]
-
-    conclusion = evaluate(name, phase, work.saying(tool_calls=calls))
-
-    found = [(one.rule, one.enforcement) for one in conclusion.findings]
-    assert found == [("tool-calls", Enforcement.ADVISORY)]
-    assert conclusion.verdict == "accept"
-
-
-def test_the_manifest_of_the_good_extract_tells_the_truth() -> None:
-    manifest = json.loads(good_work("data-extract", "reconcile").files["manifest.json"])
-    made_in = {"raw.jsonl": "extract", "rejects.csv": "extract", "records.csv": "normalise"}
-
-    for entry in manifest["files"]:
-        data = good_work("data-extract", made_in[entry["path"]]).files[entry["path"]]
-        rows = len(data.splitlines()) - entry["path"].endswith(".csv")
-        assert entry["sha256"] == hashlib.sha256(data).hexdigest()
-        assert (entry["bytes"], entry["rows"]) == (len(data), rows)
-    assert manifest["found"] == manifest["kept"] + manifest["joined"] + manifest["rejected"]
