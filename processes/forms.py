@@ -7,6 +7,7 @@ from django import forms
 from django.http import QueryDict
 
 from processes.definition import patterns
+from processes.definition.load import MAX_NAME, NAME
 from processes.definition.model import ANY_PHASE, Definition, Phase, Rule
 from processes.definition.rules import FAILURE_CLASSES, MAX_COUNT, MAX_RULE_NAME, REMEDIATION_MODES
 
@@ -265,3 +266,15 @@ def phase_values(phase: Phase) -> dict[str, Any]:
         "acceptance_criteria": phase.acceptance_criteria,
         "deliverables": "\n".join(lines),
     }
+
+
+class TemplateForm(forms.Form):
+    """A process to begin a new one with."""
+
+    template = forms.CharField(max_length=80)
+    name = forms.RegexField(
+        rf"^{NAME.pattern}\Z",
+        label="Name of the new one",
+        max_length=MAX_NAME,
+        error_messages={"invalid": "Small letters, digits and hyphens, such as code-change."},
+    )

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from processes.views import drafts, matrix, phases, publishing, reading, rules
+from processes.views import drafts, importing, matrix, phases, publishing, reading, rules
 
 PROCESSES = "p/<slug:project>/processes/"
 PROCESS = f"{PROCESSES}<str:slug>/"
@@ -10,6 +10,8 @@ DRAFT = f"{PROCESS}draft/"
 
 urlpatterns = [
     path(PROCESSES, reading.process_list, name="process_list"),
+    # No process can be named by a hyphen.
+    path(f"{PROCESSES}-/import/", importing.process_import, name="process_import"),
     path(PROCESS, reading.process_detail, name="process_detail"),
     path(f"{PROCESS}compare/", reading.process_compare, name="process_compare"),
     path(f"{PROCESS}versions/<int:number>.yaml", reading.process_source, name="process_source"),

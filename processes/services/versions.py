@@ -33,7 +33,7 @@ def ensure_builtin_processes(*, project: Project) -> None:
     """
     for source_text in _shipped_texts():
         with transaction.atomic():
-            _lock(project)
+            lock_versions(project)
             _ensure_shipped(project, source_text)
 
 
@@ -83,7 +83,7 @@ def add_version(
         raise _refusal(loaded)
     text = source_text.decode() if isinstance(source_text, bytes) else source_text
     with transaction.atomic():
-        _lock(project)
+        lock_versions(project)
         process = project.processes.filter(slug=loaded.definition.name).first()
         if process is None:
             process = _make_process(project, loaded.definition)
@@ -114,7 +114,7 @@ def publish(
         Conflict: `process.published`, another version is published now.
     """
     with transaction.atomic():
-        _lock(process.project)
+        lock_versions(process.project)
         process.refresh_from_db()
         present = process.published.number if process.published else None
         if instead_of not in (ANY_VERSION, present):
@@ -229,6 +229,6 @@ def _sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _lock(project: Project) -> None:
+def lock_versions(project: Project) -> None:
     with connection.cursor() as cursor:
         cursor.execute("select pg_advisory_xact_lock(hashtext('processes'), %s)", [project.pk])
