@@ -1,0 +1,163 @@
+"""Who may do what, for every operation that the OpenAPI document names."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+import loomverify.urls
+from loomverify.accounts.access import SYSTEM
+from loomverify.accounts.models import ApiKey, Project, Role
+from loomverify.accounts.services import create_api_key
+from loomverify.api import api
+from tests.runs.conftest import Caller, body_of, new_process, new_project
+
+assert loomverify.urls.urlpatterns, "every room has added its addresses"
+
+DOCUMENT = json.loads(json.dumps(api.get_openapi_schema(), default=str))
+OPERATIONS = {
+    f"{method.upper()} {path.removeprefix('/api/v1')}": operation
+    for path, methods in DOCUMENT["paths"].items()
+    for method, operation in methods.items()
+}
+NEEDED: dict[str, Role] = {
+    "POST /runs": Role.AGENT,
+    "POST /runs/{run_id}/cancel": Role.AGENT,
+    "POST /runs/{run_id}/reverify": Role.AGENT,
+    "POST /processes": Role.EDITOR,
+    "POST /processes/lint": Role.VIEWER,
+    "POST /processes/{slug}/versions/{number}/publish": Role.ADMIN,
+    "POST /verifiers/{number}/activate": Role.ADMIN,
+    "GET /webhooks": Role.ADMIN,
+    "POST /webhooks": Role.ADMIN,
+    "DELETE /webhooks/{webhook_id}": Role.ADMIN,
+}
+"""What needs more than being a viewer, and whatever does more than read. docs/api.md, "Roles"."""
+PROCESS = """\
+name: theirs
+phases: [{id: work, description: Work.}]
+"""
+BODIES: dict[str, Any] = {
+    "POST /runs": body_of(),
+    "POST /processes": PROCESS.replace("theirs", "new"),
+    "POST /processes/lint": PROCESS,
+    "POST /processes/{slug}/versions/{number}/publish": {"reason": "It is better."},
+    "POST /verifiers/{number}/activate": {"reason": "It is better."},
+    "POST /webhooks": {"url": "http://127.0.0.1:9/hook", "topics": ["run.finished"]},
+}
+
+
+@dataclass(frozen=True)
+class World:
+    project: Project
+    known: Mapping[str, Any]
+
+    def ask(self, label: str, key: str | None) -> Any:
+        method, path = label.split()
+        body = BODIES.get(label, {})
+        is_text = isinstance(body, str)
+        return Client().generic(
+            method,
+            "/api/v1" + path.format(**self.known),
+            body if is_text else json.dumps(body),
+            content_type="application/yaml" if is_text else "application/json",
+            headers={"Authorization": f"Bearer {key}"} if key else {},
+        )
+
+
+@pytest.fixture
+def world(project: Project) -> World:
+    admin = Caller(project, Role.ADMIN)
+    run = admin.submit(files={"a.txt": "a"})
+    new_process(project, PROCESS)
+    new_process(project, PROCESS + "description: Better.\n")
+    webhook = admin.post("/webhooks", BODIES["POST /webhooks"])
+    return World(
+        project,
+        {
+            "run_id": run["id"], "path": "a.txt", "slug": "theirs", "number": 1, "old": 1,
+            "new": 2, "webhook_id": webhook.json()["id"],
+        },
+    )  # fmt: skip
+
+
+def key_of(project: Project, role: Role) -> str:
+    _, secret = create_api_key(project=project, name=f"a {role}", role=role, actor=SYSTEM)
+    return secret
+
+
+def needed_by(label: str) -> Role:
+    return NEEDED.get(label, Role.VIEWER)
+
+
+def test_every_operation_that_does_more_than_read_has_its_role_written_down() -> None:
+    acting = {label for label in OPERATIONS if not label.startswith("GET ")}
+
+    assert acting <= set(NEEDED)
+
+
+@pytest.mark.parametrize("kind", ["none", "revoked", "expired", "unknown", "empty", "deleted"])
+def test_without_a_key_in_force_there_is_no_answer(world: World, kind: str) -> None:
+    secret = {"none": None, "unknown": "lv_unknown", "empty": " "}.get(kind)
+    if kind in {"revoked", "expired", "deleted"}:
+        secret = key_of(world.project, Role.ADMIN)
+        key = ApiKey.objects.filter(pk=ApiKey.objects.latest("pk").pk)
+        past = timezone.now() - timedelta(seconds=1)
+        if kind == "deleted":
+            key.delete()
+        else:
+            key.update(**{"revoked_at" if kind == "revoked" else "expires_at": past})
+
+    answers = [world.ask(label, secret) for label in OPERATIONS]
+
+    assert {answer.status_code for answer in answers} == {401}
+    assert {answer["Content-Type"] for answer in answers} == {"application/problem+json"}
+    assert {answer["WWW-Authenticate"] for answer in answers} == {"Bearer"}
+
+
+@pytest.mark.parametrize("label", OPERATIONS)
+def test_a_role_does_what_it_may_and_nothing_else(world: World, label: str) -> None:
+    statuses = {role: world.ask(label, key_of(world.project, role)).status_code for role in Role}
+
+    refused = {role for role, status in statuses.items() if status == 403}
+    assert refused == {role for role in Role if not role.holds(needed_by(label))}
+    assert all(status < 500 for status in statuses.values())
+    lowest = statuses[needed_by(label)]
+    assert lowest < 300 or (label, lowest) in BUSY
+
+
+BUSY = {("POST /runs/{run_id}/cancel", 409)}
+"""What may be done by its role, and not to a run that is over."""
+
+
+def test_another_projects_admin_finds_nothing(world: World) -> None:
+    key = key_of(new_project("foreign"), Role.ADMIN)
+    about_things = [label for label in OPERATIONS if "{" in label]
+
+    answers = {label: world.ask(label, key).status_code for label in about_things}
+
+    # Each project has a verifier version 1 of its own.
+    assert answers.pop("POST /verifiers/{number}/activate") == 200
+    assert set(answers.values()) == {404}
+
+
+def test_another_projects_lists_hold_nothing_of_this_one(world: World) -> None:
+    key = key_of(new_project("foreign"), Role.ADMIN)
+    lists = [label for label in OPERATIONS if label.startswith("GET ") and "{" not in label]
+    ours = [str(world.known[name]).encode() for name in ("run_id", "webhook_id", "slug")]
+
+    answers = {label: world.ask(label, key) for label in lists}
+
+    assert {answer.status_code for answer in answers.values()} == {200}
+    texts = {
+        label: b"".join(answer) if answer.streaming else answer.content
+        for label, answer in answers.items()
+    }
+    assert [label for label, text in texts.items() if any(one in text for one in ours)] == []
