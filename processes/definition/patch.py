@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from processes.definition.patching.applying import append, remove, set_value
-from processes.definition.patching.finding import Path, Unpatchable
+from processes.definition.patching.finding import Path, Unpatchable, resolved
 from processes.definition.patching.tree import read_document
 
 __all__ = ["Append", "Edit", "Path", "Remove", "SetValue", "Unpatchable", "patch"]
@@ -47,16 +47,20 @@ Edit = SetValue | Remove | Append
 def patch(source: str, edits: Sequence[Edit]) -> str:
     """Apply edits one after the other.
 
+    Entries of a list may be named (`name`, else `id`) instead of numbered, and a path that begins
+    with `rules` leads to `verification.rules`.
+
     Raises:
         Unreadable: the source is no YAML that a process file may be.
         Unpatchable: a path does not exist, or what stands there is shared (an alias, a merge).
     """
     document = read_document(source)
     for edit in edits:
+        path = resolved(document, tuple(edit.path))
         if isinstance(edit, SetValue):
-            document = set_value(document, edit.path, edit.value)
+            document = set_value(document, path, edit.value)
         elif isinstance(edit, Append):
-            document = append(document, edit.path, edit.value)
+            document = append(document, path, edit.value)
         else:
-            document = remove(document, edit.path)
+            document = remove(document, path)
     return document.text

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -12,7 +13,9 @@ from processes.definition.patching.adding import additions, removals
 from processes.definition.patching.finding import (
     Path,
     Place,
+    Unpatchable,
     find,
+    missing,
     refusal,
     refuse_merged,
     refuse_shared,
@@ -21,28 +24,93 @@ from processes.definition.patching.finding import (
 )
 from processes.definition.patching.said import Change, said, said_of
 from processes.definition.patching.setting import Splice, settings
-from processes.definition.patching.tree import Document, Kind, read_document
+from processes.definition.patching.tree import Document, Kind, Node, read_document
 from processes.definition.patching.writing import look_of
 from processes.definition.reading import MAX_DEPTH, MAX_NODES, TAG, Unreadable
 
 MAX_INTEGER = 10**18
-MAX_WAYS = 8
+MAX_WAYS = 10
+MAX_STEPS = 8
+MAX_LEVELS = 2
+Step = Callable[[Document], Document]
 
 
-def set_value(document: Document, path: Path, value: Any) -> Document:
+def set_value(document: Document, path: Path, value: Any, *, levels: int = MAX_LEVELS) -> Document:
+    """Change a value. `levels`: how deep to look for the parts of it that differ."""
     _check_value(document, path, value)
     place = find(document, path)
-    entry, look = place.entry, look_of(document)
+    if place.rest:
+        path = path[: -len(place.rest)]
+        for key in reversed(place.rest):
+            value = {key: value}
+    entry = place.entry
     if entry is None:
         return _add_key(document, place, path, value)
     refuse_shared_within(document, entry.value, path)
     if entry.value.kind is Kind.ALIAS:
         refuse_shared(document, entry.value, path)
-    wanted = said_of(value)
-    if said(entry.value) == wanted:
+    change = Change(place.parent, place.index, said_of(value))
+    if said(entry.value) == change.said:
         return document
-    ways = settings(document, place.parent, entry, value, look)
-    return _first(document, Change(place.parent, place.index, wanted), ways, path)
+    ways = settings(document, place.parent, entry, value, look_of(document))
+    result = _by_parts(document, change, path, value, levels) if levels else None
+    return result or _first(document, change, ways, path)
+
+
+def _by_parts(
+    document: Document, change: Change, path: Path, value: Any, levels: int
+) -> Document | None:
+    """Change only those entries of a list or mapping that differ; None: that is not enough."""
+    node = change.parent.entries[change.index].value
+    steps: list[Step] | None = None
+    if node.kind is Kind.LIST and isinstance(value, list):
+        steps = _list_steps(node, path, value, levels - 1)
+    elif node.kind is Kind.MAPPING and isinstance(value, dict):
+        steps = _mapping_steps(node, path, value, levels - 1)
+    if not steps or len(steps) > MAX_STEPS:
+        return None
+    result = document
+    try:
+        for step in steps:
+            result = step(result)
+    except Unpatchable:
+        return None
+    return result if said(result.root) == said(document.root, change) else None
+
+
+def _list_steps(node: Node, path: Path, value: list[Any], levels: int) -> list[Step] | None:
+    old, new = [said(entry.value) for entry in node.entries], [said_of(part) for part in value]
+    if not old or not new:
+        return None
+    if new[: len(old)] == old:
+        return [partial(append, path=path, value=part) for part in value[len(old) :]]
+    if len(new) == len(old):
+        pairs = enumerate(zip(old, new, strict=True))
+        return [
+            partial(set_value, path=(*path, at), value=value[at], levels=levels)
+            for at, (one, other) in pairs
+            if one != other
+        ]
+    kept = 0
+    gone: list[Step] = []
+    for index, one in enumerate(old):
+        if kept < len(new) and one == new[kept]:
+            kept += 1
+        else:
+            gone.insert(0, partial(remove, path=(*path, index)))
+    return gone if kept == len(new) else None
+
+
+def _mapping_steps(node: Node, path: Path, value: dict[str, Any], levels: int) -> list[Step] | None:
+    old = {entry.key.text: said(entry.value) for entry in node.entries if entry.key is not None}
+    if not value or not old.keys() & value.keys():
+        return None
+    gone: list[Step] = [partial(remove, path=(*path, key)) for key in old if key not in value]
+    return gone + [
+        partial(set_value, path=(*path, key), value=part, levels=levels)
+        for key, part in value.items()
+        if old.get(key) != said_of(part)
+    ]
 
 
 def _add_key(document: Document, place: Place, path: Path, value: Any) -> Document:
@@ -58,8 +126,8 @@ def _add_key(document: Document, place: Place, path: Path, value: Any) -> Docume
 
 def append(document: Document, path: Path, value: Any) -> Document:
     _check_value(document, path, value)
-    place = find(document, path)
-    node = place.entry.value if place.entry else None
+    entry = find(document, path).entry
+    node = entry.value if entry else None
     is_empty = node is None or (node.kind is Kind.SCALAR and node.tag == f"{TAG}null")
     if node is not None and node.kind is Kind.LIST and not node.entries:
         is_empty = isinstance(value, dict | list)
@@ -77,8 +145,7 @@ def remove(document: Document, path: Path) -> Document:
     place = find(document, path)
     entry = place.entry
     if entry is None:
-        message = f"Nothing stands at {shown(path)}."
-        raise refusal(document, "patch.missing", message, path=path, at=place.parent.body)
+        raise missing(document, place.parent, path)
     if isinstance(path[-1], str):
         refuse_merged(document, place.parent, path)
     if _twice(place):

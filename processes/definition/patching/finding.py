@@ -30,6 +30,8 @@ class Place:
     index: int
     owner: Entry | None
     """The entry whose value the parent is; None for the root."""
+    rest: Path = ()
+    """Keys below an entry that is not there yet."""
 
     @property
     def entry(self) -> Entry | None:
@@ -39,11 +41,13 @@ class Place:
 
 def shown(path: Sequence[Key]) -> str:
     """Write a path as complaints of the loader do: `phases[2].id`."""
-    text = "".join(
-        f"[{key}]" if isinstance(key, int) else f".{str(key)[:MAX_SHOWN]}"
-        for key in path[:MAX_SHOWN]
-    )
-    return text.removeprefix(".")
+    return "".join(map(_shown_key, path[:MAX_SHOWN])).removeprefix(".")
+
+
+def _shown_key(key: Key) -> str:
+    if isinstance(key, int):
+        return f"[{key}]"
+    return "." + str(key)[:MAX_SHOWN].encode("utf-8", "backslashreplace").decode()
 
 
 def refusal(
@@ -68,14 +72,24 @@ def find(document: Document, path: Path) -> Place:
             at=0,
         )
     node, owner = document.root, None
-    for depth in range(1, len(path)):
+    for depth in range(1, len(path) + 1):
         refuse_shared(document, node, path[: depth - 1])
-        owner = Place(node, _index(document, node, path[:depth]), owner).entry
-        if owner is None:
-            raise _missing(document, node, path[:depth])
+        rest = path[depth:]
+        place = Place(node, _index(document, node, path[:depth]), owner, rest)
+        if place.entry is None and not all(isinstance(key, str) for key in rest):
+            raise missing(document, node, path[:depth])
+        if place.entry is None or not rest:
+            return place
+        owner = place.entry
         node = owner.value
-    refuse_shared(document, node, path[:-1])
-    return Place(node, _index(document, node, path), owner)
+    raise AssertionError(path)
+
+
+def resolved(document: Document, path: Path) -> Path:
+    """Lead a path that begins with `rules` to where the rules stand."""
+    if path[:1] != ("rules",) or _own_index(document.root, "rules") is not None:
+        return path
+    return ("verification", *path)
 
 
 def _index(document: Document, node: Node, path: Path) -> int:
@@ -84,24 +98,54 @@ def _index(document: Document, node: Node, path: Path) -> int:
         index = key if key >= 0 else len(node.entries) + key
         if 0 <= index < len(node.entries):
             return index
-        raise _missing(document, node, path)
+        raise missing(document, node, path)
+    if node.kind is Kind.LIST and isinstance(key, str):
+        return _index_of_name(document, node, path, key)
     if node.kind is Kind.MAPPING and isinstance(key, str):
         return _index_of_key(document, node, path, key)
     if node.kind is Kind.SCALAR and node.tag == f"{TAG}null" and isinstance(key, str):
         return 0
-    raise _missing(document, node, path)
+    raise missing(document, node, path)
+
+
+def _index_of_name(document: Document, node: Node, path: Path, name: str) -> int:
+    """Find an entry by its name, or by its id where it has no name."""
+    found = [index for index, entry in enumerate(node.entries) if _name_of(entry.value) == name]
+    if len(found) > 1:
+        message = f"{len(found)} entries are named {name[:MAX_SHOWN]!r}: say which by its number."
+        at = node.entries[found[1]].start
+        raise refusal(document, "patch.ambiguous", message, path=path, at=at)
+    if not found:
+        raise missing(document, node, path)
+    return found[0]
+
+
+def _name_of(node: Node) -> str | None:
+    for key in ("name", "id"):
+        index = _own_index(node, key)
+        if index is not None:
+            value = node.entries[index].value
+            return value.text if value.kind is Kind.SCALAR else None
+    return None
 
 
 def _index_of_key(document: Document, node: Node, path: Path, key: str) -> int:
+    index = _own_index(node, key)
+    if index is not None:
+        return index
+    refuse_merged(document, node, path)
+    return len(node.entries)
+
+
+def _own_index(node: Node, key: str) -> int | None:
+    if node.kind is not Kind.MAPPING:
+        return None
     for index in range(len(node.entries) - 1, -1, -1):  # the last of several counts
         named = node.entries[index].key
         named = named.target if named is not None and named.kind is Kind.ALIAS else named
         if named is not None and named.kind is Kind.SCALAR and named.text == key:
-            if named.tag == f"{TAG}merge":
-                break
-            return index
-    refuse_merged(document, node, path)
-    return len(node.entries)
+            return None if named.tag == f"{TAG}merge" else index
+    return None
 
 
 def refuse_merged(document: Document, node: Node, path: Path) -> None:
@@ -130,7 +174,7 @@ def _is_merged(node: Node, key: Key) -> bool:
     return key == "<<"
 
 
-def _missing(document: Document, node: Node, path: Path) -> Unpatchable:
+def missing(document: Document, node: Node, path: Path) -> Unpatchable:
     return refusal(
         document, "patch.missing", f"Nothing stands at {shown(path)}.", path=path, at=node.body
     )
