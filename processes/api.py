@@ -1,15 +1,19 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from ninja import Query, Router, Status
+from pydantic import ValidationError
 
 from loomverify.accounts.access import Access
 from loomverify.accounts.models import Role
 from loomverify.api import access_of, errors
+from loomverify.errors import InputError, Issue
 from loomverify.paging import newest_first
 from processes import selectors, services
+from processes.checking import check
 from processes.definition.compare import Difference
 from processes.definition.model import Definition
 from processes.definition.model import Problem as Complaint
@@ -19,7 +23,9 @@ from processes.schemas import (
     AddedVersion,
     ComparisonOut,
     ComplaintOut,
+    EditsIn,
     FieldChange,
+    LintOut,
     Paging,
     PhaseChange,
     PhaseOut,
@@ -42,6 +48,20 @@ YAML_BODY = {
         "content": {YAML_TYPE: {"schema": {"type": "string"}}},
     }
 }
+EDITS_BODY = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "application/json": {
+                "schema": EditsIn.model_json_schema(ref_template="#/components/schemas/{model}")
+            }
+        },
+    }
+}
+MAX_EDITS_BYTES = 2 * MAX_SOURCE_BYTES
+MAX_COMPLAINTS = 1_000
+MAX_ISSUES = 20
+TOO_LARGE = f"A process file may hold at most {MAX_SOURCE_BYTES} bytes."
 YAML_ANSWER: dict[str, Any] = {
     "responses": {
         200: {
@@ -59,6 +79,39 @@ def list_processes(request: HttpRequest, paging: Query[Paging]) -> dict[str, Any
     rows = access_of(request).project.processes.select_related("published")
     found, cursor = newest_first(rows, cursor=paging.cursor, limit=paging.limit)
     return {"items": found, "next": cursor}
+
+
+@router.post(
+    "/processes/lint",
+    response={200: LintOut} | errors(413),
+    openapi_extra=YAML_BODY,
+    summary="Say what is wrong with a process file; nothing is stored",
+)
+def lint(request: HttpRequest) -> LintOut:
+    source = request.read(MAX_SOURCE_BYTES + 1)
+    if len(source) > MAX_SOURCE_BYTES:
+        raise InputError("file.too_large", TOO_LARGE, loc=("body",), status=413)
+    checked = check(source)
+    return LintOut(
+        errors=_complaints(checked.errors),
+        warnings=_complaints(checked.warnings),
+        notes=_complaints(checked.notes),
+        left_off=sum(
+            max(len(found) - MAX_COMPLAINTS, 0)
+            for found in (checked.errors, checked.warnings, checked.notes)
+        ),
+    )
+
+
+@router.get("/processes/lint", response={200: ProcessOut}, include_in_schema=False)
+def get_process_named_lint(request: HttpRequest) -> ProcessOut:
+    """The address above would hide a process of that name."""
+    return get_process(request, slug="lint")
+
+
+@router.patch("/processes/lint", response={201: AddedVersion}, include_in_schema=False)
+def edit_process_named_lint(request: HttpRequest) -> Status[AddedVersion]:
+    return edit_process(request, slug="lint")
 
 
 @router.get(
@@ -94,14 +147,33 @@ def add_version(request: HttpRequest) -> Status[AddedVersion]:
     version, warnings = services.add_version(
         project=access.project, source_text=source, actor=access.actor, role=access.role
     )
-    process = version.process
-    added = AddedVersion(
-        slug=process.slug,
-        version=version.number,
-        published_version=process.published.number if process.published else None,
-        warnings=[_complaint(warning) for warning in warnings],
+    return Status(201 if version.pk > before else 200, _added(version, warnings))
+
+
+@router.patch(
+    "/processes/{slug}",
+    response={200: AddedVersion, 201: AddedVersion} | errors(400, 403, 404, 409, 413, 422),
+    openapi_extra=EDITS_BODY,
+    summary="Change single values; every other byte of the file stays",
+)
+def edit_process(request: HttpRequest, slug: str) -> Status[AddedVersion]:
+    """Add a version that differs from the newest by these edits alone, all of them or none.
+
+    409 `version.conflict`: `base_version` is not the newest any more. 200: nothing changed.
+    """
+    access = access_of(request)
+    process = selectors.process_by_slug(access.project, slug)
+    access.need(Role.EDITOR)
+    body = _edits_in(request)
+    edited = services.edit_newest(
+        process=process,
+        base_version=body.base_version,
+        edits=[edit.edit for edit in body.edits],
+        actor=access.actor,
+        role=access.role,
+        note=body.note,
     )
-    return Status(201 if version.pk > before else 200, added)
+    return Status(201 if edited.is_new else 200, _added(edited.version, edited.warnings))
 
 
 @router.get(
@@ -170,6 +242,31 @@ def publish(request: HttpRequest, slug: str, number: int, body: Publication) -> 
     return process
 
 
+def _edits_in(request: HttpRequest) -> EditsIn:
+    """Read the body before the framework does: it would build any JSON of any size."""
+    raw = request.read(MAX_EDITS_BYTES + 1)
+    if len(raw) > MAX_EDITS_BYTES:
+        message = f"At most {MAX_EDITS_BYTES} bytes of edits."
+        raise InputError("body.too_large", message, loc=("body",), status=413)
+    try:
+        return EditsIn.model_validate_json(raw)
+    except ValidationError as error:
+        found = error.errors(include_url=False, include_input=False, include_context=False)
+        issues = [Issue(entry["type"], entry["msg"], ("body", *entry["loc"])) for entry in found]
+        is_json = issues[0].code != "json_invalid"
+        raise InputError.of(issues[:MAX_ISSUES], status=422 if is_json else 400) from error
+
+
+def _added(version: ProcessVersion, warnings: Sequence[Complaint]) -> AddedVersion:
+    process = version.process
+    return AddedVersion(
+        slug=process.slug,
+        version=version.number,
+        published_version=process.published.number if process.published else None,
+        warnings=_complaints(warnings),
+    )
+
+
 def _newest_version_id(access: Access) -> int:
     versions = ProcessVersion.objects.filter(process__project=access.project)
     return versions.order_by("-pk").values_list("pk", flat=True).first() or 0
@@ -200,8 +297,8 @@ def _version(process: Process, version: ProcessVersion) -> VersionOut:
     )
 
 
-def _complaint(problem: Complaint) -> ComplaintOut:
-    return ComplaintOut.from_orm(problem)
+def _complaints(found: Sequence[Complaint]) -> list[ComplaintOut]:
+    return [ComplaintOut.from_orm(problem) for problem in found[:MAX_COMPLAINTS]]
 
 
 def _fields(difference: Difference) -> dict[str, FieldChange]:

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
 from ninja import Field, Schema
+from pydantic import ConfigDict, Discriminator, StrictInt, StrictStr, Tag
 
 from loomverify.paging import DEFAULT_LIMIT, MAX_LIMIT
+from processes.definition.patch import Append, Edit, Remove, SetValue
+from processes.definition.reading import MAX_DEPTH, MAX_NODES
 from processes.models import Process
+
+MAX_EDITS = 50
+MAX_KEY = 500
+NO_NUL = r"^[^\x00]*$"
 
 
 class ProcessSummary(Schema):
@@ -104,6 +111,13 @@ class AddedVersion(Schema):
     warnings: list[ComplaintOut]
 
 
+class LintOut(Schema):
+    errors: list[ComplaintOut] = Field(description="With one of these the file is refused.")
+    warnings: list[ComplaintOut]
+    notes: list[ComplaintOut]
+    left_off: int = Field(description="How many more there are than the lists show.")
+
+
 class FieldChange(Schema):
     before: Any
     after: Any
@@ -127,8 +141,98 @@ class ComparisonOut(Schema):
     process: dict[str, FieldChange]
 
 
+Key = (
+    Annotated[StrictStr, Field(max_length=MAX_KEY)]
+    | Annotated[StrictInt, Field(ge=0, lt=MAX_NODES)]
+)
+KeyPath = Annotated[
+    list[Key],
+    Field(
+        min_length=1,
+        max_length=MAX_DEPTH,
+        description="Keys and numbers that lead there. An entry of a list may be named too, "
+        "by its `name` or `id`; `rules` alone means `verification.rules`.",
+        examples=[["rules", "no-placeholders", "severity"], ["phases", 0, "deliverables"]],
+    ),
+]
+
+
+class SetEdit(Schema):
+    """Give what stands there this value; a key that is missing is added."""
+
+    model_config = ConfigDict(extra="forbid")
+    set: KeyPath
+    value: Any
+
+    @property
+    def edit(self) -> Edit:
+        return SetValue(tuple(self.set), self.value)
+
+
+class RemoveEdit(Schema):
+    """Take a key with its value, or an entry of a list."""
+
+    model_config = ConfigDict(extra="forbid")
+    remove: KeyPath
+
+    @property
+    def edit(self) -> Edit:
+        return Remove(tuple(self.remove))
+
+
+class AppendEdit(Schema):
+    """Add an entry at the end of a list; a list that is missing is made."""
+
+    model_config = ConfigDict(extra="forbid")
+    append: KeyPath
+    value: Any
+
+    @property
+    def edit(self) -> Edit:
+        return Append(tuple(self.append), self.value)
+
+
+def _kind_of(edit: Any) -> str | None:
+    kinds = [
+        kind for kind in ("set", "remove", "append") if isinstance(edit, dict) and kind in edit
+    ]
+    return kinds[0] if len(kinds) == 1 else None
+
+
+AnyEdit = Annotated[
+    Annotated[SetEdit, Tag("set")]
+    | Annotated[RemoveEdit, Tag("remove")]
+    | Annotated[AppendEdit, Tag("append")],
+    Discriminator(
+        _kind_of,
+        custom_error_type="edit.kind",
+        custom_error_message="An edit holds exactly one of set, remove and append.",
+    ),
+]
+
+
+class EditsIn(Schema):
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "example": {
+                "base_version": 3,
+                "edits": [
+                    {"set": ["rules", "no-placeholders", "severity"], "value": "error"},
+                    {"append": ["phases", "write", "deliverables"], "value": "sources.csv"},
+                    {"remove": ["phases", "write", "max_attempts"]},
+                ],
+                "note": "Placeholders were accepted twice this week.",
+            }
+        },
+    )
+    base_version: StrictInt = Field(ge=1, le=2**31 - 2, description="The newest, as you read it.")
+    edits: list[AnyEdit] = Field(min_length=1, max_length=MAX_EDITS, description="Made in order.")
+    note: str = Field("", max_length=300, pattern=NO_NUL)
+
+
 class Publication(Schema):
-    reason: str = Field(min_length=1, max_length=1000, pattern=r"^[^\x00]*$")
+    reason: str = Field(min_length=1, max_length=1000, pattern=NO_NUL)
 
 
 class Paging(Schema):

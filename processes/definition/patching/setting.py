@@ -55,6 +55,8 @@ def _one_line(document: Document, entry: Entry, text: str) -> Iterator[Splice]:
     lead = "" if source[node.body - 1 : node.body] in (" ", "\t", "\n", "\r", "[", "{") else " "
     if entry.key is not None and entry.after is None:
         lead = ": "
+    if lead == " " and node.end > node.body:  # as in {"a":1}
+        yield node.body, node.end, text + comment
     yield node.body, node.end, lead + text + comment
     if node.start < node.body:  # the tag belongs to the old value
         anchor = f"&{node.anchor} " if node.anchor else ""
