@@ -131,8 +131,8 @@ def cases(draw: st.DrawFn, flags: st.SearchStrategy[Flags] = FLAGS) -> tuple[Cas
             is_critical_path=draw(st.booleans()),
             is_synthesis=draw(st.booleans()),
             advisory=draw(st.booleans()),
-            gates=draw(st.sampled_from([(), ("test",)])),
-            custom_verifier=draw(st.sampled_from(["", "totals"])),
+            gates=draw(st.sampled_from([(), (), (), ("test",)])),
+            custom_verifier=draw(st.sampled_from(["", "", "", "totals"])),
         )
         for name in (OTHER_PHASE, PHASE)
     )

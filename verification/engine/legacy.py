@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from processes.definition.model import Enforcement
 from verification.engine.finding import Finding
+from verification.engine.grammars import grammar_of
 from verification.engine.outcome import FindingVerdict
 
 NOTES = frozenset(
@@ -28,6 +29,13 @@ def hardened(finding: Finding) -> Finding:
         return replace(finding, enforcement=Enforcement.OBSERVE)
     if finding.enforcement is not Enforcement.ADVISORY:
         return finding
-    is_failure = finding.verdict is FindingVerdict.VIOLATED
-    counts = is_failure and finding.place.get("certain", True)
+    counts = finding.place.get("certain", True) and not _could_only_warn(finding)
     return replace(finding, enforcement=Enforcement.HARD if counts else Enforcement.OBSERVE)
+
+
+def _could_only_warn(finding: Finding) -> bool:
+    """Whether what was lost could not have been held against the work, had it been seen."""
+    if finding.verdict is not FindingVerdict.UNKNOWN:
+        return False
+    grammar = grammar_of(finding.path)
+    return grammar is None or not grammar.is_certain
