@@ -194,6 +194,25 @@ def test_the_example_of_the_documentation_has_nothing_to_complain_about() -> Non
     assert lint(loaded.definition) == ()
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_the_page_about_the_processes_names_all_that_rejects_and_is_delivered(name: str) -> None:
+    page = Path(processes.__file__).parents[1] / "docs" / "builtin-processes.md"
+    _, _, rest = page.read_text(encoding="utf-8").partition(f"\n## {name}\n")
+    section, _, _ = rest.partition("\n## ")
+
+    definition = definition_of(name)
+    hard = [rule for rule in definition.rules if rule.usual_enforcement is Enforcement.HARD]
+    delivered = [one.path for phase in definition.phases for one in phase.deliverables]
+    named = {f"`{one}`" for one in [*delivered, *(rule.name for rule in hard)]}
+    assert {one for one in named if one not in section} == set()
+    for phase in definition.phases:
+        told = f"| `{phase.id}` | {phase.verification_tier}"
+        assert told in section or len(definition.phases) == 1
+    counted = f"| {len(definition.phases)} | {len(definition.rules)} |"
+    line = next(one for one in page.read_text().splitlines() if one.startswith(f"| [`{name}`]"))
+    assert line.endswith(counted)
+
+
 def test_the_general_process_asks_no_judge() -> None:
     general = definition_of("general")
 
