@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import pytest
@@ -11,14 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from processes.definition.model import Definition, Enforcement, Phase, Rule, RuleType, Severity
-from tests.engine.cases import evaluate, finding, ports
+from tests.engine.cases import OTHER_PHASE, case, evaluate, finding, ports, regex
 from tests.engine.strategies import FLAGS, GLOBAL, cases
 from verification.engine import policy, scoping
 from verification.engine.case import Case, Ports
 from verification.engine.climb import Conclusion, climb, conclude
 from verification.engine.evidence import (
     Answer,
+    Claim,
     CouldNotInspect,
+    EvidenceItem,
     NotInspected,
     Pattern,
     Submission,
@@ -28,10 +30,12 @@ from verification.engine.evidence import (
 )
 from verification.engine.fakes import FixedClock, InProcessProbe
 from verification.engine.finding import Finding, TraceReason, with_fingerprints
-from verification.engine.outcome import FindingVerdict, Verdict
+from verification.engine.outcome import FindingVerdict, Status, Verdict
 from verification.engine.reasons import REASONS
-from verification.engine.verifier import LEGACY_FLAGS, Flags, VerifierSpec
+from verification.engine.tiers import TierReport
+from verification.engine.verifier import LEGACY_FLAGS, Flags, PhaseScope, VerifierSpec
 
+NO_X = regex("no-x", "x")
 HARD, ADVISORY, OBSERVE = Enforcement.HARD, Enforcement.ADVISORY, Enforcement.OBSERVE
 ACCEPT, REJECT, UNDECIDED = Verdict.ACCEPT, Verdict.REJECT, Verdict.UNDECIDED
 
@@ -258,32 +262,82 @@ def test_the_old_engine_is_left_in_doubt_by_what_it_would_have_blamed(
     assert conclusion.verdict is verdict
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "about", "expected"),
-    [
-        (
-            Flags(),
-            Flags(allow_partial_verified=False),
-            {"tier": 2},
-            [("partial_verified", "undecided"), ("fail", "undecided")],
-        ),
-        (
-            Flags(),
-            Flags(policy_engine_enabled=False),
-            {"files": {"a.json": "{"}},
-            [("pass_with_warnings", "accept"), ("fail", "reject")],
-        ),
-    ],
+class AgreeingJudge:
+    """A judge that finds nothing wrong."""
+
+    def assess(self, case: Case, tier: int, done: Sequence[TierReport]) -> TierReport:
+        return TierReport(tier=tier, status=Status.PASSED, confidence=0.9)
+
+
+A_THIRD_UNCONFIRMED = (
+    Claim("It is so.", "confirmed", "other", ("e1",)),
+    Claim("So is this.", "confirmed", "other", ("e1",)),
+    Claim("And this.", "inferred", "other"),
 )
-def test_two_evaluations_that_differ_by_one_flag_alone(
-    one: Flags, other: Flags, about: dict[str, Any], expected: list[tuple[str, str]]
-) -> None:
-    found = [evaluate(**about, flags=flags) for flags in (one, other)]
+ELSEWHERE = replace(NO_X, applies_to_phases=(OTHER_PHASE,))
+OF_TIER_ONE: dict[str, tuple[Any, dict[str, Any], list[tuple[str, str]]]] = {
+    "policy_engine_enabled": (
+        False,
+        {"files": {"a.json": "{"}},
+        [("pass_with_warnings", "accept"), ("fail", "reject")],
+    ),
+    "regex_default_advisory": (
+        False,
+        {"rules": [NO_X], "output": "x"},
+        [("pass_with_warnings", "accept"), ("fail", "reject")],
+    ),
+    "phase_scope_default": (
+        PhaseScope.GLOBAL,
+        {"rules": [ELSEWHERE], "output": "x"},
+        [("pass", "accept"), ("pass_with_warnings", "accept")],
+    ),
+    "allow_partial_verified": (
+        False,
+        {"gates": ["test"]},
+        [("partial_verified", "undecided"), ("fail", "undecided")],
+    ),
+    "unconfirmed_supporting_threshold": (
+        0.5,
+        {"claims": A_THIRD_UNCONFIRMED, "evidence": (EvidenceItem("e1"),)},
+        [("partial_verified", "accept"), ("pass", "accept")],
+    ),
+    "tier2_enabled": (
+        False,
+        {"tier": 2},
+        [("pass", "accept"), ("partial_verified", "undecided")],
+    ),
+    "tier3_enabled": (
+        False,
+        {"tier": 3},
+        [("pass", "accept"), ("partial_verified", "undecided")],
+    ),
+}
+OF_THE_JUDGE = {
+    "strict_output_protocol",
+    "shadow_compare_enabled",
+    "auto_confirm_prune_critical_path",
+    "tier3_vote_count",
+}
 
-    assert [(each.outcome, each.verdict) for each in found] == expected
+
+def test_every_flag_has_its_pair_of_evaluations_here_or_waits_for_a_judge() -> None:
+    assert {one.name for one in fields(Flags)} == {*OF_TIER_ONE, *OF_THE_JUDGE}
 
 
-@given(cases(st.just(LEGACY_FLAGS)))
+@pytest.mark.parametrize("flag", OF_TIER_ONE)
+def test_two_evaluations_differ_by_one_flag_alone(flag: str) -> None:
+    value, about, expected = OF_TIER_ONE[flag]
+    reach = replace(ports(about.get("files")), judge=AgreeingJudge())
+
+    found = []
+    for flags in (Flags(), replace(Flags(), **{flag: value})):
+        asked = replace(case(**about, flags=flags), judge_available=True)
+        found.append(conclude(asked, list(climb(asked, reach))))
+
+    assert [(one.outcome, one.verdict) for one in found] == expected
+
+
+@given(cases(st.sampled_from([LEGACY_FLAGS, Flags(policy_engine_enabled=False)])))
 def test_the_old_engine_knows_two_outcomes_and_no_remark(whole: tuple[Case, Any]) -> None:
     asked, workspace = whole
 

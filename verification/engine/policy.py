@@ -85,7 +85,7 @@ def effect_of(finding: Finding) -> Effect | None:
 
 def allowed(effect: Effect, flags: Flags) -> Effect:
     """Translate an effect where a flag knows fewer outcomes."""
-    if flags.allow_partial_verified:
+    if flags.allow_partial_verified and flags.policy_engine_enabled:
         return effect
     stricter = {
         Effect.ACCEPT_PARTLY: Effect.REJECT,

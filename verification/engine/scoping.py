@@ -37,7 +37,9 @@ def rule_sha256(rule: Rule) -> str:
 
 
 def case_scope(rule: Rule, case: Case) -> Scope:
-    return scope_of(rule, case.phase.id, case.verifier.flags.phase_scope_default)
+    flags = case.verifier.flags
+    everywhere = PhaseScope.GLOBAL if case.is_legacy else flags.phase_scope_default
+    return scope_of(rule, case.phase.id, everywhere)
 
 
 def rule_enforcement(rule: Rule, flags: Flags) -> Enforcement:
