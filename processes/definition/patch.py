@@ -13,7 +13,7 @@ from typing import Any
 
 from processes.definition.patching.applying import append, remove, set_value
 from processes.definition.patching.finding import Path, Unpatchable, resolved
-from processes.definition.patching.tree import read_document
+from processes.definition.patching.tree import Document, read_document
 
 __all__ = ["Append", "Edit", "Path", "Remove", "SetValue", "Unpatchable", "patch"]
 
@@ -55,12 +55,19 @@ def patch(source: str, edits: Sequence[Edit]) -> str:
         Unpatchable: a path does not exist, or what stands there is shared (an alias, a merge).
     """
     document = read_document(source)
-    for edit in edits:
-        path = resolved(document, tuple(edit.path))
-        if isinstance(edit, SetValue):
-            document = set_value(document, path, edit.value)
-        elif isinstance(edit, Append):
-            document = append(document, path, edit.value)
-        else:
-            document = remove(document, path)
+    for number, edit in enumerate(edits):
+        try:
+            document = _apply(document, edit)
+        except Unpatchable as refused:
+            refused.edit = number
+            raise
     return document.text
+
+
+def _apply(document: Document, edit: Edit) -> Document:
+    path = resolved(document, tuple(edit.path))
+    if isinstance(edit, SetValue):
+        return set_value(document, path, edit.value)
+    if isinstance(edit, Append):
+        return append(document, path, edit.value)
+    return remove(document, path)

@@ -65,18 +65,15 @@ def _need_base(version: ProcessVersion, number: int) -> None:
 
 
 def _patched(source: str, edits: Sequence[Edit]) -> str:
-    text = source
-    for index, edit in enumerate(edits):
-        try:
-            text = patch(text, [edit])
-        except Unpatchable as error:
-            problem = error.problem
-            raise InputError(
-                problem.code,
-                f"Line {problem.line}: {problem.message}",
-                loc=("body", "edits", index, problem.path, problem.line),
-            ) from error
-    return text
+    try:
+        return patch(source, edits)
+    except Unpatchable as error:
+        problem = error.problem
+        raise InputError(
+            problem.code,
+            f"Line {problem.line}: {problem.message}",
+            loc=("body", "edits", error.edit, problem.path, problem.line),
+        ) from error
 
 
 def _need_name(process: Process, text: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -32,6 +33,9 @@ MAX_INTEGER = 10**18
 MAX_WAYS = 10
 MAX_STEPS = 8
 MAX_LEVELS = 2
+MAX_WORK = 3 * MAX_NODES
+"""Nodes that are read again to see what edits did: two seconds' worth, and 100 edits of any file
+of a usual length."""
 Step = Callable[[Document], Document]
 
 
@@ -168,16 +172,20 @@ def _twice(place: Place) -> bool:
 def _first(document: Document, change: Change, ways: Iterator[Splice], path: Path) -> Document:
     meant = said(document.root, change)
     bound: Problem | None = None
+    work, at = document.work, change.parent.body
     for _number, (start, end, text) in zip(range(MAX_WAYS), ways, strict=False):
         new = text.replace("\n", document.newline)
+        work += document.size
+        if work > MAX_WORK:
+            message = "So many edits of so long a file take too long: send the text."
+            raise refusal(document, "patch.too_much", message, path=path, at=at)
         try:
             result = read_document(document.text[:start] + new + document.text[end:])
         except Unreadable as error:
             bound = bound or (None if error.problem.code == "yaml.syntax" else error.problem)
             continue
         if said(result.root) == meant:
-            return result
-    at = change.parent.body
+            return replace(result, work=work)
     if bound is not None:
         raise refusal(document, bound.code, bound.message, path=path, at=at)
     message = f"{shown(path)} is written in a way that only an edit of the text can change."
@@ -186,7 +194,7 @@ def _first(document: Document, change: Change, ways: Iterator[Splice], path: Pat
 
 def _check_value(document: Document, path: Path, value: Any) -> None:
     """Refuse what is no JSON, or too much of it, before anything walks it in depth."""
-    pending, count = [(value, 1)], 0
+    pending, count = [(value, 1), (list(path), 1)], 0
     while pending:
         part, depth = pending.pop()
         count += 1

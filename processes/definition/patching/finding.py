@@ -20,6 +20,8 @@ class Unpatchable(Exception):
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem.message)
         self.problem = problem
+        self.edit = 0
+        """Which of the edits it was, from 0."""
 
 
 @dataclass(frozen=True, slots=True)

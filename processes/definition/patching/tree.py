@@ -77,6 +77,10 @@ class Entry:
 class Document:
     text: str
     root: Node
+    size: int
+    """How many nodes there are."""
+    work: int = 0
+    """How many nodes were read on the way to this text."""
 
     @cached_property
     def newline(self) -> str:
@@ -142,7 +146,7 @@ def read_document(source: str) -> Document:
     builder = _Builder(source, 1 if source.startswith(BYTE_ORDER_MARK) else 0)
     for event in parse(source):
         builder.see(event)
-    return Document(source, builder.roots[0])
+    return Document(source, builder.roots[0], builder.size)
 
 
 @dataclass(slots=True)
@@ -154,6 +158,7 @@ class _Builder:
     open: list[Node] = field(default_factory=list)
     keys: list[Node | None] = field(default_factory=list)
     anchors: dict[str, Node] = field(default_factory=dict)
+    size: int = 0
 
     def see(self, event: Any) -> None:
         if isinstance(event, yaml.AliasEvent):
@@ -224,6 +229,7 @@ class _Builder:
         return node
 
     def _add(self, node: Node) -> None:
+        self.size += 1
         if not self.open:
             self.roots.append(node)
             return
