@@ -93,7 +93,20 @@ def test_the_time_that_is_waited_grows_with_the_files_and_is_bounded() -> None:
     assert seconds_for([("a.json", 40_000_000)] * 9) == MAX_SECONDS
 
 
-@pytest.mark.parametrize("module", ["verification.engine.grammars", "verification.adapters.probe"])
+def test_the_time_to_load_a_parser_is_given_once_in_a_request() -> None:
+    one, many = seconds_for([("a.sql", 0)]), seconds_for([("a.sql", 0)] * 100)
+
+    assert one == many > BASE_SECONDS
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        "verification.engine.grammars",
+        "verification.adapters.probe",
+        "verification.adapters.probe_child",
+    ],
+)
 def test_heavy_parsers_load_with_the_first_file_that_needs_them(module: str) -> None:
     code = (
         f"import sys, {module};"

@@ -104,3 +104,13 @@ def test_findings_come_in_the_order_of_the_files() -> None:
     found = CHECKS["syntax"].look(case(files=files, deliverables=["b.json"]), ports(files))
 
     assert [one.path for one in found if isinstance(one, Finding)] == ["a.csv", "b.json", "c.csv"]
+
+
+def test_a_dense_source_of_20_mb_is_unknown_and_never_parsed() -> None:
+    files = {"a.py": "1," * 10_000_000, "b.json": "0 x"}
+
+    probe, found = looked(files, deliverables=["a.py"])
+
+    assert probe.asked == ["b.json"]
+    assert [(one.verdict, one.enforcement) for one in found.values()] == [("unknown", "advisory")]
+    assert found["a.py"].message == "Too large to be parsed."

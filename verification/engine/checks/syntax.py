@@ -16,11 +16,13 @@ from verification.engine.evidence import (
     SyntaxProblem,
 )
 from verification.engine.finding import Finding
-from verification.engine.grammars import grammar_of
+from verification.engine.grammars import grammar_of, seconds_for
+from verification.engine.grammars.registry import BASE_SECONDS
 
 ID = "syntax"
 MAX_BATCH_BYTES = 4_000_000
 MAX_BATCH_FILES = 500
+MAX_BATCH_SECONDS = 10.0
 MAX_SECONDS = 30.0
 """After so long nothing more is asked; what was asked by then may take its own time."""
 MAX_LOSSES = 3
@@ -122,13 +124,17 @@ def _is_too_large(file: SubmittedFile) -> bool:
 
 
 def _batches(files: Sequence[SubmittedFile]) -> Iterator[list[SubmittedFile]]:
+    """Files of which one request takes little: one that may take long is asked about alone."""
     batch: list[SubmittedFile] = []
-    size = 0
+    size, seconds = 0, 0.0
     for file in files:
-        if batch and (size + file.size > MAX_BATCH_BYTES or len(batch) == MAX_BATCH_FILES):
+        takes = seconds_for([(file.path, file.size)]) - BASE_SECONDS
+        is_full = size + file.size > MAX_BATCH_BYTES or seconds + takes > MAX_BATCH_SECONDS
+        if batch and (is_full or len(batch) == MAX_BATCH_FILES):
             yield batch
-            batch, size = [], 0
+            batch, size, seconds = [], 0, 0.0
         batch.append(file)
         size += file.size
+        seconds += takes
     if batch:
         yield batch

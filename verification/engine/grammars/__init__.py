@@ -16,6 +16,7 @@ from verification.engine.grammars import xml_text as xml_text
 from verification.engine.grammars import yaml_text as yaml_text
 from verification.engine.grammars.registry import (
     GRAMMARS,
+    MAX_SOURCE_BYTES,
     PYTHON,
     Grammar,
     Parsed,
@@ -27,4 +28,6 @@ from verification.engine.grammars.registry import (
 
 __all__ = ["GRAMMARS", "PYTHON", "Grammar", "Parsed", "foreign", "grammar_of", "seconds_for"]
 
-register(Grammar(PYTHON, max_bytes=5_000_000), ".py", ".pyi")
+register(
+    Grammar(PYTHON, MAX_SOURCE_BYTES, bytes_per_second=500_000, start_seconds=1.0), ".py", ".pyi"
+)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -17,6 +18,7 @@ _MAX_REMARKS = 10
 _SAMPLED_ROWS = 200
 _DELIMITERS = ",;\t|"
 _NAMED_DELIMITER = re.compile(r"sep=([,;:|\t ])\r?\n", re.IGNORECASE)
+_COMMENT = re.compile(r"^#", re.MULTILINE)
 _NO_ROWS = "The file holds no rows."
 _ONE_ROW = "The file holds one row only, perhaps a header without data."
 _OPEN_QUOTE = "A quote opens in this row and never closes."
@@ -31,6 +33,14 @@ class _Dialect:
     delimiter: str
     quotes: bool = True
 
+    def reader(self, lines: Iterable[str], *, strict: bool = False) -> Iterator[list[str]]:
+        return csv.reader(
+            lines,
+            delimiter=self.delimiter,
+            quoting=csv.QUOTE_MINIMAL if self.quotes else csv.QUOTE_NONE,
+            strict=strict,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class _Row:
@@ -39,12 +49,12 @@ class _Row:
     is_open: bool = False
 
 
-@grammar("CSV", ".csv", max_bytes=MAX_DATA_BYTES, is_certain=False, bytes_per_second=5_000_000)
+@grammar("CSV", ".csv", max_bytes=MAX_DATA_BYTES, is_certain=False, bytes_per_second=3_000_000)
 def parse_csv(_path: str, content: bytes) -> Parsed:
     return _looked(content, [_Dialect(one) for one in _DELIMITERS])
 
 
-@grammar("TSV", ".tsv", max_bytes=MAX_DATA_BYTES, is_certain=False, bytes_per_second=5_000_000)
+@grammar("TSV", ".tsv", max_bytes=MAX_DATA_BYTES, is_certain=False, bytes_per_second=3_000_000)
 def parse_tsv(_path: str, content: bytes) -> Parsed:
     # Many tools that write tabs know no quotes.
     return _looked(content, [_Dialect("\t"), _Dialect("\t", quotes=False)])
@@ -64,9 +74,22 @@ def _looked(content: bytes, dialects: list[_Dialect]) -> Parsed:
     csv.field_size_limit(MAX_DATA_BYTES)
     try:
         best = min(dialects, key=lambda one: _fit(text, one))
-        return (*found, *_problems(_rows(text, best)))
+        problems = [] if _is_even(text, best) else _problems(_rows(text, best))
+        return (*found, *problems)
     except csv.Error as error:
         return NotInspected(sentence(str(error)))
+
+
+def _is_even(text: str, dialect: _Dialect) -> bool:
+    """Tell quickly that nothing is to be told: rows of one width, and no comments among them."""
+    if _COMMENT.search(text):
+        return False
+    try:
+        widths = Counter(map(len, dialect.reader(io.StringIO(text, newline=""), strict=True)))
+    except csv.Error:
+        return False
+    del widths[0]
+    return len(widths) == 1 and widths.total() > 1
 
 
 def _fit(text: str, dialect: _Dialect) -> tuple[int, bool, int]:
@@ -104,12 +127,7 @@ def _fields(count: int) -> str:
 def _rows(text: str, dialect: _Dialect) -> Iterator[_Row]:
     """Rows that hold anything, with the line on which each begins; comment lines are left out."""
     lines = _Lines(text)
-    reader = csv.reader(
-        lines,
-        delimiter=dialect.delimiter,
-        quoting=csv.QUOTE_MINIMAL if dialect.quotes else csv.QUOTE_NONE,
-    )
-    for row in reader:
+    for row in dialect.reader(lines):
         if len(row) > 1 or (row and row[0].strip()):
             yield _Row(lines.first_of_row, len(row), lines.ended_inside)
         lines.at_row_start = True

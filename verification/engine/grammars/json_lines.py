@@ -14,7 +14,7 @@ _BLANK = "An empty line stands between records: some parsers refuse it."
 _ONE_VALUE = "The file holds one JSON value over several lines, not one value in each line."
 
 
-@grammar("JSON Lines", ".jsonl", ".ndjson", max_bytes=MAX_DATA_BYTES, bytes_per_second=4_000_000)
+@grammar("JSON Lines", ".jsonl", ".ndjson", max_bytes=MAX_DATA_BYTES, bytes_per_second=3_000_000)
 def parse_json_lines(_path: str, content: bytes) -> Parsed:
     read = decoded(content)
     if isinstance(read, SyntaxProblem):

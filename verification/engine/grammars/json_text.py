@@ -79,7 +79,7 @@ class Reader:
         """
         self._found.clear()
         self._decoder.decode(text)
-        lone = _lone_surrogate(text)
+        lone = _lone_surrogate(text) if "\\u" in text else []
         if not self._found:
             return lone
         can_be_placed = len(text) <= _MAX_PLACED_CHARS

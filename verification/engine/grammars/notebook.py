@@ -17,7 +17,9 @@ _NO_CELLS = "The notebook has no cells."
 _NO_NOTEBOOK = "It is JSON, but no notebook: there is no list of cells."
 
 
-@grammar(NOTEBOOK, ".ipynb", max_bytes=MAX_DATA_BYTES, bytes_per_second=4_000_000)
+@grammar(
+    NOTEBOOK, ".ipynb", max_bytes=MAX_DATA_BYTES, bytes_per_second=3_000_000, start_seconds=1.0
+)
 def parse_notebook(path: str, content: bytes) -> Parsed:
     found = parse_json(path, content)
     notebook = _opened(content)

@@ -16,7 +16,7 @@ _FENCED = "The file starts with a Markdown fence, which is not {}."
 MAX_SOURCE_BYTES = 5_000_000
 MAX_DATA_BYTES = 50_000_000
 BASE_SECONDS = 2.0
-MAX_SECONDS = 20.0
+MAX_SECONDS = 30.0
 
 Parsed = tuple[SyntaxProblem, ...] | NotInspected
 Parse = Callable[[str, bytes], Parsed]
@@ -34,7 +34,9 @@ class Grammar:
     parse: Parse | None = None
     is_certain: bool = True
     bytes_per_second: int = 2_000_000
-    """The slowest pace that is waited for, several times slower than what was measured."""
+    """The slowest pace that is waited for: machines are busy, and that is no fault of the work."""
+    start_seconds: float = 0.0
+    """How long it may take, once in a request, to load the parser or to start it."""
 
 
 GRAMMARS: dict[str, Grammar] = {}
@@ -53,10 +55,12 @@ def grammar(
     max_bytes: int = MAX_SOURCE_BYTES,
     is_certain: bool = True,
     bytes_per_second: int = 2_000_000,
+    start_seconds: float = 0.0,
 ) -> Callable[[Parse], Parse]:
     def decorate(parse: Parse) -> Parse:
         parse = _spared(parse, language, is_certain)
-        register(Grammar(language, max_bytes, parse, is_certain, bytes_per_second), *suffixes)
+        found = Grammar(language, max_bytes, parse, is_certain, bytes_per_second, start_seconds)
+        register(found, *suffixes)
         return parse
 
     return decorate
@@ -70,10 +74,12 @@ def grammar_of(path: str) -> Grammar | None:
 def seconds_for(files: Iterable[tuple[str, int]]) -> float:
     """How long the parsing of (path, size) pairs in one request may take."""
     seconds = BASE_SECONDS
+    starts: dict[str, float] = {}
     for path, size in files:
         if found := grammar_of(path):
             seconds += size / found.bytes_per_second
-    return min(seconds, MAX_SECONDS)
+            starts[found.language] = found.start_seconds
+    return min(seconds + sum(starts.values()), MAX_SECONDS)
 
 
 def foreign(language: str, content: bytes, *, is_certain: bool = True) -> Parsed | None:

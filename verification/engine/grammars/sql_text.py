@@ -13,7 +13,7 @@ from verification.engine.grammars.registry import Parsed, grammar
 from verification.engine.grammars.templates import excused, has_marks
 from verification.engine.grammars.text import decoded, place_of
 
-MAX_BYTES = 500_000
+MAX_BYTES = 300_000
 MAX_PROBLEMS = 5
 MAX_TRIED_CHARS = 150_000
 """Of statements that the first dialect did not read, over all further dialects."""
@@ -55,7 +55,9 @@ _TOO_MANY = "No dialect that is known here reads many of its statements."
 _DELIMITED = "It changes its delimiter: that is a language of its client."
 
 
-@grammar("SQL", ".sql", max_bytes=MAX_BYTES, is_certain=False, bytes_per_second=50_000)
+@grammar(
+    "SQL", ".sql", max_bytes=MAX_BYTES, is_certain=False, bytes_per_second=25_000, start_seconds=3.0
+)
 def parse_sql(_path: str, content: bytes) -> Parsed:
     read = decoded(content)
     text = content.decode("latin-1") if isinstance(read, SyntaxProblem) else read.text

@@ -23,7 +23,7 @@ _KEY_PART = re.compile(r"'([\w\-]*)'")
 _LAST_COMMA = re.compile(r",\s*$")
 
 
-@grammar("TOML", ".toml", bytes_per_second=400_000)
+@grammar("TOML", ".toml", bytes_per_second=250_000)
 def parse_toml(_path: str, content: bytes) -> Parsed:
     read = decoded(content)
     if isinstance(read, SyntaxProblem):

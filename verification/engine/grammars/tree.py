@@ -90,7 +90,7 @@ def _parser(language: str) -> Any:
 
 
 def _register(language: str, suffixes: tuple[str, ...]) -> None:
-    @grammar(language, *suffixes, is_certain=False, bytes_per_second=600_000)
+    @grammar(language, *suffixes, is_certain=False, bytes_per_second=400_000, start_seconds=0.5)
     def parse(_path: str, content: bytes) -> Parsed:
         return parse_source(language, content)
 

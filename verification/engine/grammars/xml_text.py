@@ -29,7 +29,7 @@ class _Unread(Exception):
     """Nothing is known about the file, and why."""
 
 
-@grammar(XML, ".xml", ".svg", max_bytes=MAX_DATA_BYTES, bytes_per_second=10_000_000)
+@grammar(XML, ".xml", ".svg", max_bytes=MAX_DATA_BYTES, bytes_per_second=5_000_000)
 def parse_xml(path: str, content: bytes) -> Parsed:
     try:
         return _problems(content, is_svg=path.lower().endswith(".svg"))

@@ -11,6 +11,8 @@ from verification.engine.grammars.registry import MAX_DATA_BYTES, Parsed, gramma
 from verification.engine.grammars.templates import excused
 from verification.engine.grammars.text import decoded, place_of, sentence
 
+MAX_DOUBTED_BYTES = 5_000_000
+"""In larger files no key is compared with another."""
 _MAX_DOUBTS = 10
 _MAX_SHOWN_KEY = 80
 # An expression in quotes is YAML; one that stands free is filled in before anyone parses it.
@@ -25,7 +27,7 @@ _TOO_DEEP = "depth"
 _LAST_FORBIDDEN = 0x1F
 
 
-@grammar("YAML", ".yaml", ".yml", max_bytes=MAX_DATA_BYTES, bytes_per_second=3_000_000)
+@grammar("YAML", ".yaml", ".yml", max_bytes=MAX_DATA_BYTES, bytes_per_second=2_000_000)
 def parse_yaml(_path: str, content: bytes) -> Parsed:
     read = decoded(content)
     if isinstance(read, SyntaxProblem):
@@ -54,7 +56,11 @@ class _Events:
     def look(self) -> None:
         loader = _LOADER(self._content)
         try:
-            self._read(loader.get_event)
+            if len(self._content) > MAX_DOUBTED_BYTES and hasattr(loader, "raw_parse"):
+                # Without an object for each event: ten times faster, and blind to doubts.
+                loader.raw_parse()
+            else:
+                self._read(loader.get_event)
         finally:
             loader.dispose()
 
