@@ -27,7 +27,7 @@ INSTALLED_APPS = [
     "django.contrib.contenttypes",
     "django.contrib.sessions",
     "django.contrib.messages",
-    "loomverify.static_files.StaticFiles",
+    "django.contrib.staticfiles",
     "django.contrib.postgres",
     "django.contrib.humanize",
     "axes",

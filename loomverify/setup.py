@@ -15,6 +15,7 @@ from django.db.migrations.loader import MigrationLoader
 from loomverify.accounts.models import Project
 from loomverify.accounts.services import ensure_first_start
 from loomverify.env import ConfigurationError, Environment
+from loomverify.static_files import UNUSED
 from processes.services import ensure_builtin_processes
 from verification.verifiers.services import ensure_verifiers
 
@@ -28,7 +29,7 @@ def prepare_database(env: Environment) -> Iterator[str]:
     Raises:
         ConfigurationError: the data folder was written by a newer LoomVerify.
     """
-    _migrate()
+    migrate()
     _collect_static(env)
     first = ensure_first_start(admin_password=env.admin_password, api_key=env.api_key)
     # Said before anything else can go wrong: nobody can read them again.
@@ -57,7 +58,12 @@ def check_database(env: Environment) -> None:
         raise ConfigurationError(f"DATABASE_URL cannot be reached: {reason}.") from error
 
 
-def _migrate() -> None:
+def migrate() -> None:
+    """Bring the tables to this version.
+
+    Raises:
+        ConfigurationError: they were written by a newer LoomVerify.
+    """
     loader = MigrationLoader(connection)
     unknown = set(loader.applied_migrations) - set(loader.disk_migrations)
     ours = {app for app, _ in loader.disk_migrations}
@@ -80,7 +86,9 @@ def _collect_static(env: Environment) -> None:
     complete = (Path(settings.STATIC_ROOT) / "staticfiles.json").exists()
     if complete and stamp.exists() and stamp.read_text() == digest.hexdigest():
         return
-    call_command("collectstatic", verbosity=0, interactive=False, clear=True)
+    call_command(
+        "collectstatic", verbosity=0, interactive=False, clear=True, ignore_patterns=list(UNUSED)
+    )
     stamp.write_text(digest.hexdigest())
 
 
