@@ -16,8 +16,7 @@ from verification.engine.evidence import (
     SyntaxProblem,
 )
 from verification.engine.finding import Finding
-from verification.engine.grammars import grammar_of, seconds_for
-from verification.engine.grammars.registry import BASE_SECONDS
+from verification.engine.grammars import grammar_of
 
 ID = "syntax"
 MAX_BATCH_BYTES = 4_000_000
@@ -128,7 +127,9 @@ def _batches(files: Sequence[SubmittedFile]) -> Iterator[list[SubmittedFile]]:
     batch: list[SubmittedFile] = []
     size, seconds = 0, 0.0
     for file in files:
-        takes = seconds_for([(file.path, file.size)]) - BASE_SECONDS
+        grammar = grammar_of(file.path)
+        # The start of a parser is waited for once in a request, not for each file.
+        takes = file.size / grammar.bytes_per_second if grammar else 0.0
         is_full = size + file.size > MAX_BATCH_BYTES or seconds + takes > MAX_BATCH_SECONDS
         if batch and (is_full or len(batch) == MAX_BATCH_FILES):
             yield batch
