@@ -60,6 +60,7 @@ STABLE_IDS = (
     "claims",
     "not-run",
 )
+ABOUT_A_FILES_ABSENCE = {"deliverable_missing", "deliverable_empty", "changed_file_missing"}
 EVERYTHING: dict[str, Any] = {
     "files": {
         "a.py": "def f(:", "b.json": "{", "c.yaml": "a: [", "d.md": "x", "e.png": "x",
@@ -156,6 +157,11 @@ def test_whatever_is_submitted_is_concluded_and_can_be_stored(whole: tuple[Case,
     tiers = list(climb(asked, Ports(workspace, InProcessProbe(), FixedClock())))
     conclusion = conclude(asked, tiers)
 
+    gone = [one.path for one in conclusion.findings if one.reason_code in ABOUT_A_FILES_ABSENCE]
+    kinds = [one.path for one in conclusion.findings if one.reason_code == "file_type_mismatch"]
+    broken = {one.path for one in conclusion.findings if one.reason_code == "syntax_invalid"}
+    assert len(set(gone)) == len(gone), "one finding per problem, whichever check finds it"
+    assert broken.isdisjoint(kinds)
     assert len({one.fingerprint for one in conclusion.findings}) == len(conclusion.findings)
     assert all(len(one.fingerprint) == 64 for one in conclusion.findings)
     stored = json.dumps([one.to_json() for one in conclusion.findings], ensure_ascii=False)

@@ -292,6 +292,14 @@ def test_a_folder_is_empty_when_all_its_files_are() -> None:
     ]
 
 
+@pytest.mark.parametrize("name", [".gitkeep", "__init__.py", "errors.log"])
+def test_a_folder_of_files_that_hold_nothing_is_a_warning(name: str) -> None:
+    assert found(files={f"out/{name}": ""}, deliverables=["out/"]) == [
+        ("advisory", "deliverable_empty")
+    ]
+    assert found(files={f"out/{name}": ""}, deliverables=[f"out/{name}"]) == []
+
+
 def test_more_wildcards_than_can_be_tried_are_doubt_and_no_blame() -> None:
     files = tuple(SubmittedFile(f"{number}.md", "", 1) for number in range(1_000))
     wildcards = tuple(f"*{number}.md" for number in range(501))

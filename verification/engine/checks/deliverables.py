@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 
 from processes.definition.model import Enforcement, Target
 from verification.engine.case import Case, Ports
@@ -67,7 +67,7 @@ def _problem(path: str, meant: Meant, workspace: Workspace) -> Iterator[Finding]
         name = meant.files[0].path
         wanted = f"Write it as {path}: other systems tell the two apart."
         yield _found("deliverable_missing", f"there as {name}", path, wanted, is_certain=False)
-    elif all(_is_blank(file, workspace) for file in meant.files):
+    elif _says_nothing(path, meant.files, workspace):
         wanted = f"Fill {path} with what it is declared to hold."
         yield _found("deliverable_empty", "blank", path, wanted, is_certain=False)
 
@@ -95,6 +95,14 @@ def _too_many(path: str) -> Finding:
         target=Target.DELIVERABLES,
         path=path,
     )
+
+
+def _says_nothing(path: str, files: Sequence[SubmittedFile], workspace: Workspace) -> bool:
+    """Whether no file of them holds anything; one that was declared itself may be empty by nature."""
+    name = path.rstrip("/").rsplit("/", 1)[-1].casefold()
+    if len(files) == 1 and files[0].path.casefold().endswith(name):
+        return _is_blank(files[0], workspace)
+    return all(not file.size or _is_blank(file, workspace) for file in files)
 
 
 def _is_blank(file: SubmittedFile, workspace: Workspace) -> bool:
