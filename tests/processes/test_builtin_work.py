@@ -2,12 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from processes.definition.model import Rule, RuleType, Target
+from processes.definition.model import Expect, Rule, RuleType, Target
 from tests.processes.builtin_cases import (
     WORK,
     definition_of,
     evaluate,
     good_work,
+    verdict_on,
     with_each_phase,
     with_text,
     works,
@@ -59,3 +60,26 @@ def test_an_example_for_the_judge_leaves_every_pattern_satisfied(
 
     assert conclusions
     assert [one.findings for one in conclusions] == [()] * len(conclusions)
+
+
+MUST_MATCH = [
+    pytest.param(name, phase, rule, id=f"{name}:{phase}:{rule.name}")
+    for name, phase, rule in with_each_phase(RuleType.REGEX)
+    if rule.expect is Expect.MATCH or rule.min_count
+]
+
+
+@pytest.mark.parametrize(("name", "phase", "rule"), MUST_MATCH)
+def test_what_must_stand_in_one_file_is_not_found_in_another(
+    name: str, phase: str, rule: Rule
+) -> None:
+    work = good_work(name, phase)
+
+    missed = [
+        path
+        for path in work.files
+        if verdict_on(rule, evaluate(name, phase, work.with_file(path, "Nothing of it.\n")))
+        == "violated"
+    ]
+
+    assert missed
