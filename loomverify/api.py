@@ -127,9 +127,13 @@ def problem(
 
 
 def _issue(issue: Issue) -> ProblemIssue:
-    """Names in a place may be the caller's, of any length."""
-    loc = [part[:MAX_SHOWN_NAME] if isinstance(part, str) else part for part in issue.loc]
+    """Names in a place may be the caller's, of any length, and no text that UTF-8 can hold."""
+    loc = [_shown(part) if isinstance(part, str) else part for part in issue.loc]
     return ProblemIssue(loc=loc, code=issue.code, msg=issue.msg)
+
+
+def _shown(name: str) -> str:
+    return name[:MAX_SHOWN_NAME].encode(errors="replace").decode()
 
 
 def problem_of(error: InputError) -> HttpResponse:
