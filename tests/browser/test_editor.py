@@ -1,0 +1,299 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.urls import reverse
+from playwright.sync_api import Dialog, Page, expect
+
+from loomverify.accounts.access import person
+from loomverify.accounts.models import Role, User
+from processes.definition.load import load
+from processes.models import Draft, ProcessVersion
+from processes.services import open_draft
+from tests.browser.conftest import Visit
+from tests.browser.scenes import Scene
+from tests.browser.test_pages import FAULTS, OVERFLOW
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+EDITOR = "ace.edit(document.querySelector('.code-editor'))"
+REFUSED = re.compile("Content Security Policy|Refused to")
+
+
+@pytest.fixture
+def editor(scene: Scene) -> User:
+    """An editor who has begun a draft."""
+    user = scene.member(Role.EDITOR)
+    open_draft(process=scene.project.processes.get(), editor=user, actor=person(user))
+    return user
+
+
+def url(scene: Scene, name: str, *args: object) -> str:
+    return reverse(name, args=[scene.project.slug, "small-work", *args])
+
+
+def text_of(user: User) -> str:
+    return Draft.objects.get(editor=user).source_text
+
+
+def type_at(page: Page, line: int, text: str) -> None:
+    """Type at the beginning of a line, from 1."""
+    page.wait_for_selector(".ace_text-input")
+    page.evaluate(f"{EDITOR}.gotoLine({line}, 0)")
+    page.evaluate(f"{EDITOR}.focus()")
+    page.keyboard.type(text)
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_no_page_of_a_draft_complains_or_runs_over_its_edge(
+    visit: Visit, scene: Scene, editor: User, width: int, theme: str
+) -> None:
+    visitor = visit(editor, width=width, theme=theme)
+    pages = ["draft_yaml", "draft_matrix", "draft_rules", "draft_rule_new", "draft_phases"]
+    paths = [url(scene, name) for name in (*pages, "draft_publish")]
+    paths += [url(scene, "draft_rule", 0), url(scene, "draft_phase", 0)]
+    paths.append(reverse("process_import", args=[scene.project.slug]))
+
+    overflowing = [path for path in paths if visitor.go(path).evaluate(OVERFLOW) > 0]
+    faults = {path: found for path in paths if (found := visitor.go(path).evaluate(FAULTS))}
+
+    assert overflowing == []
+    assert faults == {}
+    assert visitor.complaints == []
+
+
+def test_errors_stand_beside_their_lines_while_typing(
+    visit: Visit, scene: Scene, editor: User
+) -> None:
+    visitor = visit(editor)
+    page = visitor.go(url(scene, "draft_yaml"))
+
+    type_at(page, 2, "advisory_note: [\n")
+
+    expect(page.locator("#problems-title")).to_have_text("1 error")
+    expect(page.locator(".ace_gutter-cell.ace_error, .ace_gutter-cell .ace_error")).to_have_count(1)
+    assert "advisory_note" not in text_of(editor)
+    assert [said for said in visitor.complaints if REFUSED.search(said)] == []
+
+
+def test_an_error_in_the_list_leads_to_its_place(visit: Visit, scene: Scene, editor: User) -> None:
+    page = visit(editor).go(url(scene, "draft_yaml"))
+    type_at(page, 2, "risk_level: none\n")
+    expect(page.locator("#problems-title")).to_have_text("1 error")
+    page.locator("a[data-goto]").first.click()
+
+    assert page.evaluate(f"{EDITOR}.getCursorPosition().row") == 1
+    expect(page.locator(".ace_text-input")).to_be_focused()
+
+
+def test_control_s_saves_and_the_editor_stays_where_it_is(
+    visit: Visit, scene: Scene, editor: User
+) -> None:
+    visitor = visit(editor)
+    page = visitor.go(url(scene, "draft_yaml"))
+    type_at(page, 2, "author: Eva\n")
+    expect(page.locator("[data-dirty-note]").first).to_be_visible()
+
+    page.keyboard.press("Control+s")
+
+    expect(page.locator("[data-saved-note]")).to_contain_text("saved")
+    expect(page.locator("[data-dirty-note]").first).not_to_be_visible()
+    assert page.evaluate(f"{EDITOR}.getCursorPosition().row") == 2
+    assert "\nauthor: Eva\n" in text_of(editor)
+    page.keyboard.type("tags: [a]\n")
+    page.keyboard.press("Control+s")
+    expect(page.locator("#lock-version")).to_have_value("3")
+    assert "\ntags: [a]\n" in text_of(editor)
+    assert visitor.complaints == []
+
+
+def test_what_is_not_saved_is_not_left_unasked(visit: Visit, scene: Scene, editor: User) -> None:
+    page = visit(editor).go(url(scene, "draft_yaml"))
+    asked: list[str] = []
+
+    def leave(dialog: Dialog) -> None:
+        asked.append(dialog.type)
+        dialog.accept()
+
+    page.on("dialog", leave)
+    type_at(page, 2, "author: Eva\n")
+
+    page.get_by_role("link", name="Matrix").click()
+
+    expect(page.locator("#matrix")).to_be_visible()
+    assert asked == ["beforeunload"]
+
+
+def test_escape_leaves_the_code_editor(visit: Visit, scene: Scene, editor: User) -> None:
+    page = visit(editor).go(url(scene, "draft_yaml"))
+    type_at(page, 2, "a")
+
+    page.keyboard.press("Escape")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+
+    assert not page.evaluate("!!document.activeElement.closest('.code-editor')")
+    assert page.evaluate(f"{EDITOR}.getValue().includes('\\t')") is False
+
+
+def test_without_a_script_the_text_is_saved_and_its_lines_are_numbered(
+    visit: Visit, scene: Scene, editor: User
+) -> None:
+    page = visit(editor, script=False).go(url(scene, "draft_yaml"))
+
+    page.get_by_role("textbox", name="small-work.yaml").fill("name: small-work\nphases: 3\n")
+    page.get_by_role("button", name="Save").click()
+
+    expect(page.locator("#problems-title")).to_contain_text("1 error")
+    expect(page.locator("noscript .l, .lines .l").first).to_have_attribute("data-n", "1")
+    page.locator("#problems a").first.click()
+    assert page.url.endswith("#L2")
+    assert text_of(editor) == "name: small-work\nphases: 3\n"
+
+
+def test_a_cell_is_switched_in_its_place(visit: Visit, scene: Scene, editor: User) -> None:
+    visitor = visit(editor)
+    page = visitor.go(url(scene, "draft_matrix"))
+    cell = page.get_by_role("button", name=re.compile("figures-have-sources in build"))
+    expect(cell).to_have_attribute("aria-pressed", "false")
+    before = cell.bounding_box()
+
+    cell.focus()
+    page.keyboard.press("Enter")
+
+    expect(cell).to_have_attribute("aria-pressed", "true")
+    expect(cell).to_be_focused()
+    assert cell.bounding_box() == before
+    expect(page.locator("#draft-bar")).to_contain_text("changed from")
+    definition = load(text_of(editor)).definition
+    assert definition is not None
+    assert definition.rules[1].applies_to_phases == ("write", "build")
+    assert visitor.complaints == []
+
+
+def test_cells_pressed_quickly_after_each_other_all_count(
+    visit: Visit, scene: Scene, editor: User
+) -> None:
+    page = visit(editor).go(url(scene, "draft_matrix"))
+
+    page.evaluate("for (const id of ['t0-1', 't1-0']) document.getElementById(id).click()")
+
+    expect(page.locator("#t0-1")).to_have_attribute("aria-pressed", "true")
+    expect(page.locator("#t1-0")).to_have_attribute("aria-pressed", "false")
+
+
+def test_a_cell_is_switched_without_a_script(visit: Visit, scene: Scene, editor: User) -> None:
+    page = visit(editor, script=False).go(url(scene, "draft_matrix"))
+
+    page.locator("#t0-1").click()
+
+    expect(page.locator("#t0-1")).to_have_attribute("aria-pressed", "true")
+
+
+def test_a_pattern_is_tried_while_it_is_typed(visit: Visit, scene: Scene, editor: User) -> None:
+    visitor = visit(editor)
+    page = visitor.go(url(scene, "draft_rule", 0))
+    page.locator("[name=example_fail]").last.fill("one FIXME left")
+    expect(page.locator("#tried")).to_contain_text("The example holds.")
+    expect(page.locator("[name=example_fail]")).to_have_count(2)
+
+    page.get_by_label("Looks for").fill("NOTHING")
+
+    expect(page.locator("#tried")).to_contain_text("1 of 1 example broken.")
+    page.get_by_label("Looks for").fill("FIXME(?=x)")
+    expect(page.locator("#tried")).to_contain_text("has no lookahead")
+
+
+def test_a_rule_saved_in_the_form_stands_in_the_yaml(
+    visit: Visit, scene: Scene, editor: User
+) -> None:
+    page = visit(editor).go(url(scene, "draft_rule", 1))
+    page.get_by_label("Counts as").select_option("observe")
+
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("figures-have-sources is saved in your draft.")).to_be_visible()
+    page.get_by_role("link", name="YAML", exact=True).click()
+
+    page.wait_for_selector(".ace_text-input")
+    assert "enforcement: observe" in page.evaluate(f"{EDITOR}.getValue()")
+
+
+def test_two_windows_of_one_person_lose_no_text(visit: Visit, scene: Scene, editor: User) -> None:
+    first = visit(editor).go(url(scene, "draft_yaml"))
+    second = visit(editor).go(url(scene, "draft_yaml"))
+    type_at(first, 2, "author: first\n")
+    type_at(second, 2, "author: second\n")
+    first.keyboard.press("Control+s")
+    expect(first.locator("#lock-version")).to_have_value("2")
+
+    second.keyboard.press("Control+s")
+
+    expect(second.get_by_role("heading", name="Two texts of this draft")).to_be_visible()
+    expect(second.get_by_role("textbox", name="Mine")).to_have_value(re.compile("author: second"))
+    expect(second.get_by_role("textbox", name="Saved in the other window")).to_have_value(
+        re.compile("author: first")
+    )
+    assert "author: first" in text_of(editor)
+    second.get_by_role("button", name="Keep mine").click()
+    expect(second.locator("#draft-bar")).to_contain_text("saved")
+    assert "author: second" in text_of(editor)
+    second.get_by_role("button", name="Undo").click()
+    expect(second.get_by_text("The last change is undone.")).to_be_visible()
+    assert "author: first" in text_of(editor)
+
+
+def test_two_people_publish_one_after_the_other_and_see_each_others_change(
+    visit: Visit, scene: Scene, editor: User
+) -> None:
+    admin = scene.member(Role.ADMIN)
+    open_draft(process=scene.project.processes.get(), editor=admin, actor=person(admin))
+    hers = visit(editor).go(url(scene, "draft_yaml"))
+    his = visit(admin).go(url(scene, "draft_yaml"))
+    for page, name in ((hers, "her"), (his, "his")):
+        type_at(page, 2, f"author: {name}\n")
+        page.keyboard.press("Control+s")
+        expect(page.locator("#lock-version")).to_have_value("2")
+        page.get_by_role("link", name="Publish", exact=True).click()
+        page.get_by_label("Why").fill(f"{name} name")
+
+    his.get_by_role("button", name="Publish v3").click()
+    expect(his.get_by_text("v3 is published.")).to_be_visible()
+    hers.get_by_role("button", name="Store v3").click()
+
+    expect(hers.get_by_text("v3 was added since you began with v2")).to_be_visible()
+    assert "author: her" in text_of(editor)
+    hers.get_by_role("button", name="Keep my text").click()
+    expect(hers.locator("ins").first).to_have_text("her")
+    hers.get_by_label("Why").fill("her name after all")
+    hers.get_by_role("button", name="Store v4").click()
+    expect(hers.get_by_text("v4 is stored. An admin")).to_be_visible()
+    assert "author: her" in ProcessVersion.objects.get(number=4).source_text
+
+
+def test_a_pasted_process_is_looked_at_and_made(visit: Visit, scene: Scene) -> None:
+    visitor = visit(scene.member(Role.ADMIN))
+    page = visitor.go(reverse("process_import", args=[scene.project.slug]))
+    source = "name: pasted\nphases:\n  - {id: a, description: A, acceptance_criteria: c}\n"
+    page.wait_for_selector(".ace_text-input")
+    page.evaluate(f"(text) => {EDITOR}.setValue(text)", source)
+
+    page.get_by_role("button", name="Look at it").click()
+    expect(page.get_by_role("heading", name="A new process: pasted")).to_be_visible()
+    page.get_by_role("button", name="Make the process").click()
+
+    expect(page.get_by_text("Stored as v1.")).to_be_visible()
+    assert ProcessVersion.objects.get(process__slug="pasted").source_text == source
+    assert visitor.complaints == []
+
+
+def test_the_way_back_shows_what_it_changes(visit: Visit, scene: Scene) -> None:
+    page = visit(scene.member(Role.ADMIN)).go(url(scene, "process_detail"))
+
+    page.get_by_role("link", name="go back to it").click()
+    expect(page.locator("del").first).to_have_text("TODO|TBD|FIXME")
+    page.get_by_label("Why").fill("FIXME was too much")
+    page.get_by_role("button", name="Go back to v1").click()
+
+    expect(page.get_by_text("v1 is published.")).to_be_visible()
