@@ -285,6 +285,13 @@ def test_a_file_of_the_same_name_in_other_case_is_a_warning() -> None:
     assert "there as readme.md" in conclusion.findings[0].message
 
 
+def test_a_missing_file_that_lies_elsewhere_is_pointed_to() -> None:
+    [found] = evaluate(files={"project-1/report.md": "x"}, deliverables=["report.md"]).findings
+
+    assert (found.reason_code, found.enforcement) == ("deliverable_missing", "hard")
+    assert "There is project-1/report.md" in found.suggestion
+
+
 def test_a_folder_is_empty_when_all_its_files_are() -> None:
     assert found(files={"out/a": "", "out/b": "x"}, deliverables=["out/"]) == []
     assert found(files={"out/a": "", "out/b": ""}, deliverables=["out/"]) == [

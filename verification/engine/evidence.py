@@ -71,9 +71,6 @@ class Submission:
     executor_context: str = ""
     return_code: int | None = None
 
-    def file(self, path: str) -> SubmittedFile | None:
-        return next((file for file in self.files if file.path == path), None)
-
 
 class Workspace(Protocol):
     """The submitted files' contents."""

@@ -38,11 +38,14 @@ class Tree:
         self._files = {_composed(file.path): file for file in files}
         self._sorted = sorted(self._files)
         self._folded: dict[str, str] = {}
+        self._names: dict[str, str] = {}
         self._depths: defaultdict[str, set[int]] = defaultdict(set)
         for path in self._sorted:
             folded = path.casefold()
             self._folded.setdefault(folded, path)
-            self._depths[folded.rsplit("/", 1)[-1]].add(path.count("/") + 1)
+            name = folded.rsplit("/", 1)[-1]
+            self._names.setdefault(name, path)
+            self._depths[name].add(path.count("/") + 1)
         self._sorted_folded = sorted(self._folded)
         self._lines: bytes | None = None
         self._starts: list[int] = []
@@ -61,6 +64,10 @@ class Tree:
             if depth <= len(parts) and (file := self.at("/".join(parts[-depth:]))):
                 return file
         return None
+
+    def called(self, path: str) -> str:
+        """Where a file of the same name lies; '' if there is none."""
+        return self._names.get(spelled(path).rsplit("/", 1)[-1].casefold(), "")
 
     def under(self, folder: str) -> Sequence[SubmittedFile]:
         """Everything below a folder; '' is the workspace."""

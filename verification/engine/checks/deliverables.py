@@ -52,13 +52,16 @@ def deliverables_exist(case: Case, ports: Ports) -> Iterator[Observation]:
         if meant is None:
             yield _too_many(path)
         else:
-            yield from _problem(path, meant, ports.workspace)
+            elsewhere = "" if meant.files else tree_of(case.submission.files).called(path)
+            yield from _problem(path, meant, ports.workspace, elsewhere)
 
 
-def _problem(path: str, meant: Meant, workspace: Workspace) -> Iterator[Finding]:
+def _problem(path: str, meant: Meant, workspace: Workspace, elsewhere: str) -> Iterator[Finding]:
     """One at most: what is missing is not empty too."""
     if not meant.files:
         wanted = f"Write {path} and submit it."
+        if elsewhere:
+            wanted = f"There is {elsewhere}: if that is meant, submit it as {path}."
         yield _found("deliverable_missing", "missing", path, wanted)
     elif all(is_empty(file) for file in meant.files):
         wanted = f"Fill {path} with what it is declared to hold."
