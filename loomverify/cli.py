@@ -128,6 +128,23 @@ def _migrate(_argv: list[str]) -> int:
     return 0
 
 
+def _backup(argv: list[str]) -> int:
+    from loomverify.backup.command import backup
+
+    return backup(argv, prepare=_prepare_and_set_up)
+
+
+def _restore(argv: list[str]) -> int:
+    from loomverify.backup.command import restore
+
+    return restore(argv, prepare=_prepare_and_set_up)
+
+
+def _prepare_and_set_up() -> None:
+    _prepare()
+    _set_up_django()
+
+
 def _prepare() -> None:
     """Point DATABASE_URL at the embedded server where no other is configured."""
     from loomverify.embedded import ensure_database
@@ -150,6 +167,8 @@ COMMANDS: dict[str, tuple[Command, str]] = {
     "relay": (_relay, "the relay alone: sweeps due runs, hands on events"),
     "scheduler": (_scheduler, "the scheduler alone: what happens by the clock"),
     "migrate": (_migrate, "prepare the database and the first project"),
+    "backup": (_backup, "FILE: one file of everything, while everything runs"),
+    "restore": (_restore, "FILE: everything back, into an empty installation"),
 }
 
 if __name__ == "__main__":

@@ -66,7 +66,7 @@ def run_everything() -> int:
     wish = Wish()
     wish.listen()
     env = environment()
-    with _own_data_folder(env.data):
+    with own_data_folder(env.data):
         _refuse_port_in_use(env.port)
         children: list[Child] = []
         try:
@@ -168,7 +168,7 @@ def _stop_children(children: list[Child], wish: Wish) -> None:
 
 
 @contextmanager
-def _own_data_folder(data: Path) -> Iterator[None]:
+def own_data_folder(data: Path) -> Iterator[None]:
     try:
         data.mkdir(parents=True, exist_ok=True)
         lock = (data / "lock").open("w")

@@ -34,7 +34,7 @@ def store_contents(project: Project, contents: Iterable[bytes]) -> None:
     """
     storage = _storage()
     for content in contents:
-        name = _name(project.uuid, hashlib.sha256(content).hexdigest())
+        name = content_name(project.uuid, hashlib.sha256(content).hexdigest())
         if not storage.exists(name) or _is_stale(storage, name):
             storage.save(name, ContentFile(content))
 
@@ -95,7 +95,7 @@ class StoredWorkspace:
 
 def _read(project: UUID, sha256: str) -> bytes:
     try:
-        with _storage().open(_name(project, sha256)) as file:
+        with _storage().open(content_name(project, sha256)) as file:
             content = bytes(file.read())
     except FileNotFoundError as error:
         raise EvidenceLost(f"evidence.missing {sha256}") from error
@@ -113,5 +113,5 @@ def _is_stale(storage: Storage, name: str) -> bool:
     return storage.get_modified_time(name) < timezone.now() - FRESH
 
 
-def _name(project: UUID, sha256: str) -> str:
+def content_name(project: UUID, sha256: str) -> str:
     return f"{project}/{sha256[:2]}/{sha256}"
