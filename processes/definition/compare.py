@@ -66,7 +66,7 @@ def _by_name(rules: Sequence[Rule]) -> dict[str, dict[str, Any]]:
 
 def _head(definition: Definition) -> dict[str, Any]:
     fields = asdict(definition)
-    del fields["rules"], fields["phases"]
+    del fields["rules"], fields["phases"], fields["places"]
     return fields
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from itertools import combinations
 
 from processes.definition import patterns
@@ -34,13 +35,19 @@ def lint(
     """Return what can be told without looking at past runs."""
     until = clock() + MAX_SECONDS
     tried = _tried(definition, lambda: clock() < until)
-    return (
+    found = (
         *_phases(definition),
         *(problem for rule in definition.rules for problem in _rule(definition, rule, tried)),
         *_examples(definition, tried, lambda: clock() < until),
         *_overlaps(definition),
         *_policy(definition),
     )
+    return tuple(_placed(definition, problem) for problem in found)
+
+
+def _placed(definition: Definition, problem: Problem) -> Problem:
+    line, column = definition.place(problem.path)
+    return replace(problem, line=line, column=column)
 
 
 def _tried(definition: Definition, is_time_left: Callable[[], bool]) -> Tried:
@@ -55,7 +62,7 @@ def _phases(definition: Definition) -> Iterator[Problem]:
     for index, phase in enumerate(definition.phases):
         if not phase.acceptance_criteria:
             message = f"The phase {phase.id} says nothing about when its work is accepted."
-            yield _warning("phase.no_criteria", message, f"phases[{index}]", phase.line)
+            yield _warning("phase.no_criteria", message, f"phases[{index}]")
 
 
 def _rule(definition: Definition, rule: Rule, tried: Tried) -> Iterator[Problem]:
@@ -172,14 +179,13 @@ def _policy(definition: Definition) -> Iterator[Problem]:
             "policy.doubt_as_warning",
             "A verifier that failed is never a warning here: such runs are undecided.",
             "verification.policy.outcome_policy.treat_verifier_infra_as_warning",
-            1,
         )
 
 
 def _about(rule: Rule, code: str, message: str, *, key: str = "") -> Problem:
     path = f"{rule.path}.{key}" if key else rule.path
-    return _warning(code, f"The rule {rule.name!r} {message}", path, rule.line)
+    return _warning(code, f"The rule {rule.name!r} {message}", path)
 
 
-def _warning(code: str, message: str, path: str, line: int) -> Problem:
-    return Problem(code, message, path, line, level=Level.WARNING)
+def _warning(code: str, message: str, path: str) -> Problem:
+    return Problem(code, message, path, level=Level.WARNING)

@@ -17,7 +17,7 @@ from processes.definition.model import (
     ToolSuccessPolicy,
 )
 from processes.definition.phases import read_phases
-from processes.definition.reading import Fields, Log, Unreadable, Value
+from processes.definition.reading import Fields, Log, Unreadable, Value, listed
 from processes.definition.rules import read_rules, read_semantic_checks
 from processes.definition.stream import compose
 
@@ -104,6 +104,7 @@ def _read(fields: Fields) -> Definition:
         remediation=remediation,
         verifier_constraints="\n".join(contracts.texts("verifier_constraints")),
         remediation_instructions=contracts.read("remediation_instructions", _instructions, {}),
+        places=fields.value.log.places,
     )
     _tools(fields)
     contracts.close(kept=tuple(contracts.values))
@@ -156,7 +157,7 @@ def _tools(fields: Fields) -> None:
     required = tools.texts("required")
     excluded = tools.texts("excluded")
     if both := sorted(set(required) & set(excluded)):
-        tools.complain("tools.overlap", f"Both required and excluded: {', '.join(both)}.")
+        tools.complain("tools.overlap", f"Both required and excluded: {listed(both)}.")
     tools.close()
 
 
@@ -179,8 +180,9 @@ def _warn_of_twins(fields: Fields, rules: tuple[Rule, ...]) -> None:
     for rule in rules:
         if rule.name in seen:
             message = f"More than one rule is named {rule.name!r}; figures cannot tell them apart."
+            line, column = fields.value.log.places[rule.path]
             fields.value.log.problems.append(
-                Problem("rule.duplicate", message, rule.path, rule.line, level=Level.WARNING)
+                Problem("rule.duplicate", message, rule.path, line, column, level=Level.WARNING)
             )
         seen.add(rule.name)
 

@@ -200,11 +200,19 @@ class Definition:
     """Goes into the judge's prompt."""
     remediation_instructions: Mapping[str, str] = field(default_factory=dict, hash=False)
     """By reason code; `default` stands for every other. Goes into feedback."""
+    places: Mapping[str, tuple[int, int]] = field(default_factory=dict, compare=False, repr=False)
+    """Line and column in the file, from 1, by key path."""
 
     @property
     def shown_title(self) -> str:
         """The title; without one, the name as a person would write it."""
         return self.title or self.name.replace("-", " ").capitalize()
+
+    def place(self, path: str) -> tuple[int, int]:
+        """Return line and column of what stands at a key path, or of what holds it."""
+        while path and path not in self.places:
+            path = path[: max(path.rfind("."), path.rfind("["), 0)]
+        return self.places.get(path, (1, 1))
 
     def phase(self, phase_id: str) -> Phase | None:
         return next((phase for phase in self.phases if phase.id == phase_id), None)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from processes.definition.model import ANY_PHASE, Deliverable, Level, Phase, ScoreLoop
-from processes.definition.reading import Fields, Value
+from processes.definition.reading import Fields, Value, listed
 
 EM_DASH = "\N{EM DASH}"
 GATES = ("install", "build", "types", "test", "lint", "security", "run")
@@ -141,7 +141,7 @@ def _check_dependencies(placed: Sequence[_Placed]) -> None:
     for one in placed:
         if strangers := [name for name in one.phase.depends_on if name not in known]:
             one.fields.values["depends_on"].complain(
-                "phase.unknown", f"There is no phase {', '.join(map(repr, strangers))}."
+                "phase.unknown", f"There is no phase {listed(strangers)}."
             )
     cycle = _cycle({one.phase.id: one.phase.depends_on for one in placed})
     if cycle:
@@ -181,7 +181,8 @@ def _check_files(placed: Sequence[_Placed]) -> None:
             at = one.fields.values["deliverables"]
             if first != one.phase.id:
                 at.complain(
-                    "deliverable.duplicate", f"{path!r} belongs to the phase {first!r} already."
+                    "deliverable.duplicate",
+                    f"{path[:100]!r} belongs to the phase {first!r} already.",
                 )
         paths = [deliverable.path for deliverable in one.phase.deliverables]
         if len(set(paths)) < len(paths):

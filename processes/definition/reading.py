@@ -16,6 +16,8 @@ MAX_SOURCE_BYTES = 1024 * 1024
 MAX_DEPTH = 100
 MAX_NODES = 50_000
 MAX_ALIASES = 1_000
+MAX_SHOWN_KEY = 100
+MAX_LISTED = 5
 
 TAG = "tag:yaml.org,2002:"
 STANDARD_TAGS = frozenset(
@@ -60,6 +62,8 @@ class Log:
     """What was found so far, in the order of reading."""
 
     problems: list[Problem] = field(default_factory=list)
+    places: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """Line and column of what was read, by path."""
 
     @property
     def has_errors(self) -> bool:
@@ -94,6 +98,10 @@ class Value:
     @property
     def is_scalar(self) -> bool:
         return self.kind == "text"
+
+    def mark_place(self) -> None:
+        mark = self.node.start_mark
+        self.log.places[self.path] = (mark.line + 1, mark.column + 1)
 
     def complain(self, code: str, message: str, level: Level = Level.ERROR) -> None:
         self.log.add(code, message, path=self.path, mark=self.node.start_mark, level=level)
@@ -176,6 +184,7 @@ class Value:
         if not isinstance(self.node, yaml.MappingNode):
             self._wrong_kind("a mapping")
             return None
+        self.mark_place()
         return Fields(self, dict(self._pairs()))
 
     def _pairs(self) -> Iterator[tuple[str, Value]]:
@@ -208,6 +217,8 @@ class Value:
         return found
 
     def _below(self, key: str) -> str:
+        if len(key) > MAX_SHOWN_KEY:  # it stands in the path of every complaint below it
+            key = f"{key[:MAX_SHOWN_KEY]}…"
         return f"{self.path}.{key}" if self.path else key
 
     def plain(self) -> Any:
@@ -234,7 +245,10 @@ class Fields:
 
     def get(self, key: str) -> Value | None:
         self.asked.add(key)
-        return self.values.get(key)
+        value = self.values.get(key)
+        if value is not None:
+            value.mark_place()
+        return value
 
     def has(self, key: str) -> bool:
         return key in self.values
@@ -289,6 +303,13 @@ class Fields:
                 value.complain("key.kept", f"{value.path}: kept, no effect here.", Level.NOTE)
             else:
                 value.complain("key.unknown", f"{value.path} is not a known key.", Level.NOTE)
+
+
+def listed(names: Sequence[str]) -> str:
+    """Name the first of some names that may be many, and long."""
+    shown = ", ".join(repr(name[:MAX_SHOWN_KEY]) for name in names[:MAX_LISTED])
+    more = len(names) - MAX_LISTED
+    return f"{shown} and {more} more" if more > 0 else shown
 
 
 def _plain_scalar(tag: str, text: str) -> Any:

@@ -15,7 +15,7 @@ from processes.definition.model import (
     Severity,
     Target,
 )
-from processes.definition.reading import Fields, Value
+from processes.definition.reading import Fields, Value, listed
 
 MAX_RULE_NAME = 200
 MAX_RULES = 500
@@ -123,7 +123,7 @@ def _phases(value: Value, phase_ids: Collection[str]) -> tuple[str, ...] | None:
         return (ANY_PHASE,)
     strangers = [name for name in names if name not in phase_ids]
     if strangers and phase_ids:  # without phases that complaint says it all
-        value.complain("phase.unknown", f"There is no phase {', '.join(map(repr, strangers))}.")
+        value.complain("phase.unknown", f"There is no phase {listed(strangers)}.")
     return tuple(dict.fromkeys(names))
 
 

@@ -33,7 +33,7 @@ def test_a_first_file_is_published_at_once_by_an_admins_key(admin: Api) -> None:
                 "message": "The rule 'r' names no phase: at most advisory, wherever it applies.",
                 "path": "verification.rules[0]",
                 "line": 7,
-                "column": 1,
+                "column": 7,
             }
         ],
     }

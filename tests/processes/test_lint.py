@@ -102,7 +102,7 @@ def test_the_command_prints_places_and_fails_only_on_errors(
     assert lint_files([str(good), str(bad), str(tmp_path / "missing.yaml")]) == 1
 
     printed = capsys.readouterr().out
-    assert f"{doubtful}:7:1: warning: The rule 'r' names no phase" in printed
+    assert f"{doubtful}:7:7: warning: The rule 'r' names no phase" in printed
     assert f"{bad}:2:9: error: phases must be a list of phases, not text. [value.kind]" in printed
     assert "missing.yaml:1:1: error: " in printed
     assert "3 file(s), 2 error(s), 0 warning(s)" in printed

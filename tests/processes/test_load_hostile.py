@@ -1,0 +1,249 @@
+"""Files made to break the loader: answered with places, within bounded time and memory."""
+
+from __future__ import annotations
+
+import time
+import tracemalloc
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from processes.definition.lint import lint
+from processes.definition.load import Loaded, load
+from processes.definition.model import Level
+from tests.processes.files import SMALL, WITH_EVERYTHING
+from tests.processes.patching import BUILT_IN, STYLES, places, read, text_of
+
+MAX_CPU_SECONDS = 10.0
+"""Far above what any needs (under a second, and several while its memory is traced), far below
+what one without a bound would take."""
+MAX_MEMORY_BYTES = 400 * 1024 * 1024
+
+HEAD = "name: x\nphases:\n- {id: a, description: d}\n"
+IN_PHASE = "name: x\nphases:\n- {id: a, description: d, "
+OF_THE_FILE = object()
+
+
+def nested(levels: int) -> Any:
+    value: Any = []
+    for _level in range(levels):
+        value = [value]
+    return value
+
+
+KINDS: dict[str, Any] = {
+    "null": None,
+    "empty list": [],
+    "empty mapping": {},
+    "list": [None, [], {}, "x", 1],
+    "mapping": {"a": None, "": [], "id": {}, "name": [], "check": {}},
+    "text": "x",
+    "no text": "",
+    "flag": True,
+    "decimal": -1.5,
+    "endless": float("inf"),
+    "huge": 10**400,
+    "deep": nested(60),
+    "deeper": nested(150),
+    "long": "x" * 5_000,
+    "alias": OF_THE_FILE,
+}
+
+
+def with_node(document: Any, place: tuple[Any, ...], node: Any) -> str:
+    """Write the document with a node replaced; an alias names its `phases`."""
+    parent = document
+    for key in place[:-1]:
+        parent = parent[key]
+    before = parent[place[-1]]
+    is_phases = place == ("phases",)
+    parent[place[-1]] = {"also": document["name"]} if is_phases else document["phases"]
+    if node is not OF_THE_FILE:
+        parent[place[-1]] = node
+    try:
+        return yaml.dump(document, Dumper=yaml.CDumper, sort_keys=False)
+    finally:
+        parent[place[-1]] = before
+
+
+def assert_answered(loaded: Loaded, source: str, place: Any) -> None:
+    assert (loaded.definition is None) == bool(loaded.errors), place
+    lines = source.count("\n") + 1
+    assert all(1 <= problem.line <= lines for problem in loaded.problems), place
+    assert all(problem.column >= 1 for problem in loaded.problems), place
+    stream = {"yaml", "file"}
+    pathless = [
+        error.code
+        for error in loaded.errors
+        if not error.path and error.code.split(".")[0] not in stream
+    ]
+    assert pathless == [], place
+
+
+@pytest.mark.parametrize("path", [*STYLES, *BUILT_IN], ids=lambda path: path.stem)
+def test_a_node_of_another_kind_is_told_wherever_it_stands(path: Path) -> None:
+    document = read(text_of(path))
+    kinds = cycle(KINDS.items())
+    step = 1 if path in STYLES else 4  # long files that all look alike
+
+    for place, _node in list(places(document))[::step]:
+        for _number in range(2):
+            kind, node = next(kinds)
+            source = with_node(document, place, node)
+            assert_answered(load(source), source, (kind, place))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_node_of_this_kind_is_told_in_every_place_that_is_read(kind: str) -> None:
+    document = read(WITH_EVERYTHING)
+
+    for place, _node in places(document):
+        source = with_node(document, place, KINDS[kind])
+        assert_answered(load(source), source, place)
+
+
+BOMBS = {
+    "a hundred thousand anchors": HEAD
+    + "m: ["
+    + ",".join(f"&a{i} 1" for i in range(100_000))
+    + "]",
+    "anchors within the bound": HEAD + "m: [" + ",".join(f"&a{i} x" for i in range(49_000)) + "]",
+    "brackets": HEAD + "m: " + "[" * 100_000,
+    "braces": HEAD + "m: " + "{a: " * 100_000,
+    "question marks": HEAD + "m:\n " + "? " * 100_000,
+    "deep blocks": HEAD + "m:\n" + "".join(" " * i + "- \n" for i in range(1, 1_400)),
+    "a text of a megabyte": HEAD + "m: " + "x" * 1_000_000,
+    "a quoted text of a megabyte": HEAD + 'm: "' + "\\n" * 500_000 + '"',
+    "a text of many lines": HEAD + "m: x\n" + " x\n" * 330_000,
+    "many documents": "a: 1\n---\n" * 100_000,
+    "many empty documents": "---\n" * 250_000,
+    "many directives": "%TAG ! tag:x,2020:\n" * 50_000,
+    "many aliases": HEAD + "b: &b [x]\nm: [" + "*b, " * 1_001 + "]\n",
+    "aliases of much": HEAD + "b: &b [" + "1, " * 49_000 + "]\nm: [" + "*b, " * 900 + "]\n",
+    "merges in a chain": HEAD
+    + "a0: &a0 {x: 1}\n"
+    + "".join(f"a{i}: &a{i} {{<<: *a{i - 1}, y{i}: 1}}\n" for i in range(1, 300)),
+    "merges of much": "name: x\nb: &b {"
+    + ", ".join(f"k{i}: 1" for i in range(220))
+    + "}\nphases:\n"
+    + "".join(f"- {{id: p{i}, description: d, <<: *b}}\n" for i in range(100)),
+    "keys twice": HEAD + "a: 1\n" * 24_000,
+    "unknown keys": HEAD + "".join(f"k{i}: v\n" for i in range(24_000)),
+    "a long key above much that is wrong": HEAD
+    + "prompt_contracts:\n  remediation_instructions:\n    ? "
+    + "k" * 500_000
+    + "\n    : ["
+    + "[]," * 20_000
+    + "]\n",
+    "strangers": IN_PHASE + "depends_on: [" + ",".join(f"p{i}" for i in range(49_000)) + "]}\n",
+    "gates": IN_PHASE + "gates: [" + ",".join(f"p{i}" for i in range(49_000)) + "]}\n",
+    "files": IN_PHASE + "deliverables: [" + ",".join(f"f{i}" for i in range(49_000)) + "]}\n",
+    "rings": "name: x\nphases:\n"
+    + "".join(
+        f"- {{id: p{i}, description: d, depends_on: [{','.join(f'p{j}' for j in range(200))}]}}\n"
+        for i in range(200)
+    ),
+    "twins": HEAD + "verification:\n  rules:\n" + "  - {name: r, check: a, type: regex}\n" * 500,
+    "no list ends": HEAD + "m: " + "- " * 100_000,
+    "ampersands": "&" * 1_000_000,
+    "dashes": "-" * 1_000_000,
+    "comments": "# x\n" * 260_000,
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_bomb_takes_bounded_time_and_memory(name: str) -> None:
+    source = BOMBS[name]
+    tracemalloc.start()
+    start = time.process_time()
+
+    loaded = load(source)
+    linted = lint(loaded.definition) if loaded.definition else ()
+
+    seconds = time.process_time() - start
+    _size, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert seconds < MAX_CPU_SECONDS
+    assert peak < MAX_MEMORY_BYTES
+    assert loaded.problems or linted
+    assert all(len(problem.message) < 2_000 for problem in (*loaded.problems, *linted))
+    assert all(len(problem.path) < 1_000 for problem in (*loaded.problems, *linted))
+
+
+KEPT = {
+    "": (
+        "validity_contract",
+        "evidence",
+        "memory",
+        "workspace_analysis",
+        "planner_examples",
+        "replanning",
+        "tests",
+        "auth",
+        "dependencies",
+        "output_coordination",
+    ),
+    "phases[0]": ("validity_contract", "iteration", "output_strategy", "finalizer_input_policy"),
+    "verification.policy": ("output_contract",),
+    "verification.policy.outcome_policy": ("anything",),
+    "verification.policy.static_checks": ("syntax_policy",),
+    "prompt_contracts": ("executor_constraints",),
+}
+
+
+def kept_cases() -> list[tuple[str, str, Any]]:
+    values = cycle([{"deep": [1, {"er": None}]}, [1], "text", 7, True, None])
+    return [(where, key, next(values)) for where, keys in KEPT.items() for key in keys]
+
+
+@pytest.mark.parametrize(("where", "key", "value"), kept_cases())
+def test_what_has_no_effect_here_is_kept_in_any_shape_and_noted(
+    where: str, key: str, value: Any
+) -> None:
+    document = read(SMALL)
+    holder = document
+    for step in filter(None, where.split(".")):
+        name, _, number = step.partition("[")
+        holder = holder.setdefault(name, {})
+        holder = holder[int(number[:-1])] if number else holder
+    holder[key] = value
+
+    loaded = load(yaml.safe_dump(document, sort_keys=False))
+
+    assert loaded.definition is not None
+    notes = [(p.code, p.path) for p in loaded.problems if p.level is Level.NOTE]
+    assert notes == [("key.kept", f"{where}.{key}".removeprefix("."))]
+
+
+@pytest.mark.parametrize(
+    ("source", "place"),
+    [
+        (f"{SMALL}schema_version: 3\n", ("schema_version.unknown", 18, 17)),
+        (f"{SMALL}    - {{name: no-todo, check: x}}\n", ("rule.duplicate", 18, 7)),
+        (f"{SMALL}      examples: {{pass: [TODO]}}\n", ("rule.example", 18, 24)),
+        (f"{SMALL}      type: llm\n      min_count: 2\n", ("rule.field_without_effect", 19, 18)),
+        (SMALL.replace("check: TODO", "check: (?=x)"), ("rule.pattern.unsupported", 15, 14)),
+        (
+            f"{SMALL}  policy:\n    outcome_policy:\n      treat_verifier_infra_as_warning: yes\n",
+            ("policy.doubt_as_warning", 20, 40),
+        ),
+    ],
+)
+def test_a_warning_points_at_what_it_is_about(source: str, place: tuple[str, int, int]) -> None:
+    loaded = load(source)
+    assert loaded.definition is not None
+
+    found = [*loaded.warnings, *lint(loaded.definition)]
+
+    assert place in [(problem.code, problem.line, problem.column) for problem in found]
+
+
+def test_names_that_are_many_are_told_by_the_first_and_their_number() -> None:
+    names = ", ".join(f"p{number}" for number in range(12))
+
+    (error,) = load(f"{IN_PHASE}depends_on: [{names}]}}\n").errors
+
+    assert error.message == "There is no phase 'p0', 'p1', 'p2', 'p3', 'p4' and 7 more."
