@@ -60,7 +60,13 @@ def _by_name(rules: Sequence[Rule]) -> dict[str, dict[str, Any]]:
         while name in named:
             number += 1
             name = f"{rule.name} ({number})"
-        named[name] = rule.spec
+        named[name] = {
+            **rule.spec,
+            "examples": {
+                "pass": list(rule.examples.passing),
+                "fail": list(rule.examples.failing),
+            },
+        }
     return named
 
 

@@ -44,6 +44,15 @@ def test_what_came_and_what_went_is_told_by_name() -> None:
     ]
 
 
+def test_examples_are_compared_though_they_do_not_make_another_rule() -> None:
+    comparison = between(SMALL, f"{SMALL}      examples: {{fail: [TODO]}}\n")
+
+    (rule,) = comparison.rules
+    assert dict(rule.fields) == {
+        "examples": ({"pass": [], "fail": []}, {"pass": [], "fail": ["TODO"]})
+    }
+
+
 def test_rules_of_one_name_are_told_apart_by_number() -> None:
     twin = "    - {name: no-todo, check: FIXME, type: regex, applies_to_phases: build}\n"
 

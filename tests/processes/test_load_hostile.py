@@ -218,6 +218,45 @@ def test_what_has_no_effect_here_is_kept_in_any_shape_and_noted(
     assert notes == [("key.kept", f"{where}.{key}".removeprefix("."))]
 
 
+RULE = "verification:\n  rules:\n  - {name: r, check: c, "
+
+
+@pytest.mark.parametrize(
+    ("source", "path"),
+    [
+        (HEAD.replace("name: x", f"name: {'x' * 81}"), "name"),
+        (f"{HEAD}title: {'x' * 201}\n", "title"),
+        (HEAD.replace("id: a", f"id: {'x' * 121}"), "phases[0].id"),
+        (HEAD.replace("id: a", 'id: "*"'), "phases[0].id"),
+        (f"{IN_PHASE}verification_tier: 0}}\n", "phases[0].verification_tier"),
+        (f"{IN_PHASE}max_attempts: 0}}\n", "phases[0].max_attempts"),
+        (f"{IN_PHASE}max_attempts: 101}}\n", "phases[0].max_attempts"),
+        (f"{IN_PHASE}confidence_floor: 1.01}}\n", "phases[0].confidence_floor"),
+        (f"{IN_PHASE}score: {{threshold: 10.5}}}}\n", "phases[0].score.threshold"),
+        (f"{IN_PHASE}score: {{max_iterations: 0}}}}\n", "phases[0].score.max_iterations"),
+        (f"{IN_PHASE}custom_verifier: {'x' * 201}}}\n", "phases[0].custom_verifier"),
+        (
+            HEAD + RULE.replace("name: r", f"name: {'x' * 201}") + "}\n",
+            "verification.rules[0].name",
+        ),
+        (f"{HEAD}{RULE}min_count: -1}}\n", "verification.rules[0].min_count"),
+        (f"{HEAD}{RULE}min_count: 1000001}}\n", "verification.rules[0].min_count"),
+        (
+            f"{HEAD}verification: {{policy: {{max_attempts: 0}}}}\n",
+            "verification.policy.max_attempts",
+        ),
+        (
+            f"{HEAD}verification: {{policy: {{semantic_checks: [{'{id: c, check: c}, ' * 501}]}}}}\n",
+            "verification.policy.semantic_checks",
+        ),
+    ],
+)
+def test_each_bound_that_is_written_down_holds(source: str, path: str) -> None:
+    errors = load(source).errors
+
+    assert [error.path for error in errors] == [path]
+
+
 @pytest.mark.parametrize(
     ("source", "place"),
     [
