@@ -40,7 +40,7 @@ _ESCAPE = re.compile(
 )
 
 
-@grammar("JSON", ".json", ".jsonc", max_bytes=MAX_DATA_BYTES, bytes_per_second=5_000_000)
+@grammar("JSON", ".json", ".jsonc", max_bytes=MAX_DATA_BYTES, bytes_per_second=3_000_000)
 def parse_json(path: str, content: bytes) -> Parsed:
     read = decoded(content)
     if isinstance(read, SyntaxProblem):

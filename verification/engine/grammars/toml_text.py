@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 
 from verification.engine.evidence import NotInspected, SyntaxProblem
 from verification.engine.grammars.registry import Parsed, grammar
@@ -32,6 +31,8 @@ def parse_toml(_path: str, content: bytes) -> Parsed:
         return (SyntaxProblem(_WIDE.format(read.wide), 1, 1),)
     marked = (MARKED,) if read.has_mark else ()
     text = read.text.replace("\r\n", "\n")
+    import tomllib
+
     try:
         tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -62,6 +63,8 @@ def _dotted(found: re.Match[str]) -> str:
 
 
 def _parses(text: str) -> bool:
+    import tomllib
+
     try:
         tomllib.loads(text)
     except (ValueError, RecursionError):
