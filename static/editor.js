@@ -33,6 +33,7 @@
       enableKeyboardAccessibility: true,
       textInputAriaLabel: area.dataset.label,
       scrollPastEnd: 0.3,
+      placeholder: area.placeholder,
     });
     editor.session.setUseWorker(false); // the server knows the format, a worker only YAML
     editor.session.setMode("ace/mode/yaml");

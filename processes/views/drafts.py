@@ -16,7 +16,8 @@ from loomverify.errors import Conflict, InputError, NotFound
 from processes import selectors, services, texts
 from processes.checking import check
 from processes.definition.reading import MAX_SOURCE_BYTES
-from processes.models import Draft
+from processes.merging import merged
+from processes.models import Draft, ProcessVersion
 from processes.views.access import back_to, draft_page, is_part, lock_version_of, process_of
 
 PAGE = ["GET", "HEAD", "POST"]
@@ -24,16 +25,22 @@ PAGE = ["GET", "HEAD", "POST"]
 
 def draft_context(draft: Draft, view: str) -> dict[str, Any]:
     """What the frame around every page of a draft shows."""
-    newest = selectors.versions(draft.process).first()
+    newest = services.newest_version(draft.process)
+    is_behind = newest.pk != draft.base_id
     return {
         "process": draft.process,
         "draft": draft,
         "view": view,
         "checked": check(draft.source_text),
         "newest": newest,
-        "is_behind": newest is not None and newest.pk != draft.base_id,
+        "is_behind": is_behind,
+        "can_merge": is_behind and _both(draft, newest) is not None,
         "is_changed": draft.source_text != draft.base.source_text,
     }
+
+
+def _both(draft: Draft, newest: ProcessVersion) -> str | None:
+    return merged(draft.base.source_text, draft.source_text, newest.source_text)
 
 
 @require_POST
@@ -170,24 +177,27 @@ def draft_restore(request: AccessRequest, slug: str) -> HttpResponse:
 @require_POST
 @draft_page
 def draft_rebase(request: AccessRequest, draft: Draft) -> HttpResponse:
-    """Go on from the newest version, with the draft's text or with that version's."""
+    """Go on from the newest version, with the draft's text, with that version's, or with both."""
     newest = services.newest_version(draft.process)
-    keeps_text = request.POST.get("text") == "mine"
+    choices = {
+        "mine": (draft.source_text, f"Your text goes on from v{newest.number} now."),
+        "theirs": (newest.source_text, f"The draft holds the text of v{newest.number} now."),
+        "both": (_both(draft, newest), f"Your changes stand in the text of v{newest.number} now."),
+    }
+    source_text, said = choices.get(request.POST.get("text", ""), (None, ""))
+    if source_text is None:
+        messages.warning(request, "The two changes meet: choose one of the texts.")
+        return back_to("draft_publish", draft)
     number = request.POST.get("number", "")
     try:
         services.rebase_draft(
             draft=draft,
             lock_version=lock_version_of(request),
             number=int(number) if number.isascii() and number.isdecimal() else -1,
-            source_text=draft.source_text if keeps_text else newest.source_text,
+            source_text=source_text,
         )
     except Conflict as error:
         messages.warning(request, str(error))
     else:
-        messages.success(
-            request,
-            f"Your text goes on from v{newest.number} now."
-            if keeps_text
-            else f"The draft holds the text of v{newest.number} now; Undo brings yours back.",
-        )
-    return back_to("draft_publish", draft) if keeps_text else back_to("draft_yaml", draft)
+        messages.success(request, said)
+    return back_to("draft_publish", draft)

@@ -267,6 +267,28 @@ def test_going_on_from_a_newer_version_takes_the_chosen_text(
     assert desk.draft.base.number == 2
 
 
+def test_changes_that_lie_apart_are_put_into_the_newer_version(desk: Desk) -> None:
+    desk.save(f"{SOURCE_TEXT}# m\n")
+    add_version(desk.process, SOURCE_TEXT.replace("# the work itself", "# theirs"))
+    assert "Put my changes into v2" in said(desk.get("draft_yaml"))
+
+    desk.post("draft_rebase", text="both", number=2, lock_version=2)
+
+    assert desk.draft.source_text == f"{SOURCE_TEXT}# m\n".replace("# the work itself", "# theirs")
+    assert desk.draft.base.number == 2
+
+
+def test_changes_that_meet_are_not_put_together(desk: Desk) -> None:
+    desk.save(f"{SOURCE_TEXT}# m\n")
+    add_version(desk.process, f"{SOURCE_TEXT}# theirs\n")
+    assert "Put my changes" not in said(desk.get("draft_yaml"))
+
+    desk.post("draft_rebase", text="both", number=2, lock_version=2)
+
+    assert desk.draft.source_text == f"{SOURCE_TEXT}# m\n"
+    assert desk.draft.base.number == 1
+
+
 def test_a_draft_behind_is_not_published(desk: Desk) -> None:
     desk.save(f"{SOURCE_TEXT}# m\n")
     add_version(desk.process, CHANGED)
