@@ -48,17 +48,18 @@ def declared_files(case: Case) -> dict[str, SubmittedFile]:
 
 @check(ID)
 def deliverables_exist(case: Case, ports: Ports) -> Iterator[Observation]:
+    tree = tree_of(case.submission.files)
     for path, meant in declared_meanings(case).items():
         if meant is None:
             yield _too_many(path)
         else:
-            elsewhere = "" if meant.files else tree_of(case.submission.files).called(path)
-            yield from _problem(path, meant, ports.workspace, elsewhere)
+            yield from _problem(path, meant, ports.workspace, tree)
 
 
-def _problem(path: str, meant: Meant, workspace: Workspace, elsewhere: str) -> Iterator[Finding]:
+def _problem(path: str, meant: Meant, workspace: Workspace, tree: Tree) -> Iterator[Finding]:
     """One at most: what is missing is not empty too."""
     if not meant.files:
+        elsewhere = tree.called(path)
         wanted = f"Write {path} and submit it."
         if elsewhere:
             wanted = f"There is {elsewhere}: if that is meant, submit it as {path}."
