@@ -100,12 +100,12 @@ def _write(
         migrations=applied,
         tables=dump_tables(connection, tables, archive),
         sequences=dump_sequences(connection, tables),
-        evidence=_write_evidence(connection, archive, env),
+        evidence=write_evidence(connection, archive, env),
         keys=list(_write_keys(archive, env)) if with_keys else [],
     )
 
 
-def _write_evidence(
+def write_evidence(
     connection: psycopg.Connection[Any], archive: ArchiveWriter, env: Environment
 ) -> manifest.Evidence:
     files = size = missing = 0
