@@ -55,6 +55,7 @@ def found(*calls: ToolCall, **about: Any) -> list[tuple[str, str]]:
         "src",
         "src/",
         ".",
+        "old/b.py -> src/b.py",
         "new-and-empty-folder/",
     ],
 )
@@ -93,6 +94,9 @@ def test_a_file_is_known_by_any_spelling_of_its_path(path: str) -> None:
         ("a: the title", GONE),
         ("https://example.org/a", GONE),
         ("/dev/null", []),
+        ("a.md -> gone.md", GONE),
+        ("a.md -> /etc/passwd", HARD),
+        ("a -> b -> ../c", HARD),
     ],
 )
 def test_only_what_is_certainly_outside_is_held_against_the_work(

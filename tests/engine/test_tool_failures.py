@@ -162,6 +162,9 @@ def test_a_word_in_passing_is_no_matter_of_safety(tool: str, error: str) -> None
         (BALANCED, "make_payment", [], "hard"),
         (BALANCED, "execute_trade", [], "hard"),
         (BALANCED, "query_builder", [], "hard"),
+        # And are what a tool writes or reads.
+        (BALANCED, "write_test_file", [], "hard"),
+        (BALANCED, "get_build_config", [], "hard"),
         (RESILIENT, "edit_file", [], "hard"),
         (RESILIENT, "edit_file", ["write_file"], "advisory"),
         (SAFETY, "edit_file", [], "advisory"),

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
 from verification.engine.paths import Anchored, anchored, is_home_or_above, relative, spelled
 from verification.engine.tree import Tree
+
+_RENAMED = re.compile(r".*\S (?:->|=>|→) (?P<new>\S.*)", re.DOTALL)
 
 
 class Place(StrEnum):
@@ -48,6 +51,8 @@ class Places:
     def _placed(self, path: str) -> Placed:
         if file := self._tree.at(path):
             return Placed(Place.INSIDE, file.path)
+        if renamed := _RENAMED.fullmatch(path):
+            return self._placed(renamed["new"])
         is_folder = spelled(path).endswith("/")
         inside = relative(path)
         if inside is not None:

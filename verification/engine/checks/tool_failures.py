@@ -51,6 +51,10 @@ _RUNS = _words(
     " typecheck build compile compiler python ipython jupyter node npm npx yarn pnpm cargo gradle"
     " maven mvn pip ci benchmark repl"
 )
+_WRITES = frozenset(
+    {"write", "create", "edit", "update", "insert", "delete", "read", "get", "list"}
+)
+"""With such a word programs and tests are only what it is about."""
 _EXECUTES = frozenset({"execute", "executes", "executor", "evaluate", "eval"})
 _EXECUTED = _words("code script scripts program cell cells js javascript")
 
@@ -135,6 +139,8 @@ def is_advisory_tool(tool: str) -> bool:
 def is_a_step(tool: str) -> bool:
     """Whether a tool runs programs: a red test on the way to a green one is no fault."""
     words = words_of(tool)
+    if words & _WRITES:
+        return False
     return bool(words & _RUNS or words == {"make"} or (words & _EXECUTES and words & _EXECUTED))
 
 
