@@ -11,6 +11,7 @@ from typing import Any
 
 from asgiref.sync import iscoroutinefunction
 from django.conf import settings
+from django.core.exceptions import SuspiciousOperation
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils import timezone
@@ -166,6 +167,12 @@ def on_no_key(request: HttpRequest, _error: AuthenticationError) -> HttpResponse
 @api.exception_handler(HttpError)
 def on_http_error(request: HttpRequest, error: HttpError) -> HttpResponse:
     return problem(error.status_code, HTTPStatus(error.status_code).phrase, str(error))
+
+
+@api.exception_handler(SuspiciousOperation)
+def on_suspicion(request: HttpRequest, error: SuspiciousOperation) -> HttpResponse:
+    """What Django refuses while reading a request: thousands of parameters, an odd host."""
+    return problem(400, HTTPStatus(400).phrase, REFUSALS[400])
 
 
 @api.exception_handler(Exception)

@@ -70,8 +70,11 @@ def _web(argv: list[str]) -> int:
     _prepare()
     import uvicorn
 
+    from loomverify.bounded_headers import BoundedHeaders
+
     uvicorn.run(
         "loomverify.asgi:application",
+        http=BoundedHeaders,
         host=options.host,
         port=environment().port,
         workers=options.workers,

@@ -5,6 +5,7 @@ import json
 import os
 import socket
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,10 @@ def parts(*named: tuple[str, Any]) -> dict[str, Any]:
     return {"files": [run, *[(name, (name, content)) for name, content in named]]}
 
 
+def part(headers: bytes, content: bytes = b"") -> bytes:
+    return b"--x\r\n" + headers + b"\r\n\r\n" + content + b"\r\n"
+
+
 def raw_parts(content: bytes, content_type: str = "multipart/form-data; boundary=x") -> Any:
     return {"content": content, "headers": {"Content-Type": content_type}}
 
@@ -79,6 +84,64 @@ def form_field(name: str, content: bytes) -> bytes:
     )
 
 
+RUN = form_field("run", json.dumps(body_of()).encode())
+WORKSPACE = b'Content-Disposition: form-data; name="workspace"; filename="%s"'
+ODDITIES: dict[str, tuple[bytes, int, str, list[Any]]] = {
+    "nothing": (b"", 422, "run.missing", ["body", "run"]),
+    "an end alone": (b"--x--\r\n", 422, "run.missing", ["body", "run"]),
+    "no end": (RUN, 400, "body.cut_off", ["body"]),
+    "a part without a name": (
+        part(b"Content-Disposition: form-data", b"{}") + b"--x--", 422, "run.missing", ["body", "run"],
+    ),
+    "a part without headers": (part(b"", b"{}") + b"--x--", 422, "run.missing", ["body", "run"]),
+    "a name with NUL": (
+        form_field("run\0", b"{}") + b"--x--", 422, "part.unknown", ["body", "run\0"],
+    ),
+    "parts within a part": (
+        part(
+            b'Content-Disposition: form-data; name="run"\r\nContent-Type: multipart/mixed; boundary=y',
+            b"--y\r\n\r\n{}\r\n--y--",
+        ) + b"--x--", 400, "json.invalid", ["body", "run"],
+    ),
+    "ten thousand parts": (
+        RUN + form_field("run", b"{}") * 10_000 + b"--x--", 400, "multipart.invalid", ["body"],
+    ),
+    "ten thousand files": (
+        RUN + part(WORKSPACE % b"a") * 10_000 + b"--x--",
+        422, "part.duplicate", ["body", "workspace"],
+    ),
+    "the run as text and as a file": (
+        RUN + part(b'Content-Disposition: form-data; name="run"; filename="r"', b"{}") + b"--x--",
+        422, "part.duplicate", ["body", "run"],
+    ),
+    "a workspace that is text": (
+        RUN + form_field("workspace", b"PK") + b"--x--",
+        422, "workspace.not_a_file", ["body", "workspace"],
+    ),
+    "a workspace without a file name": (
+        RUN + part(WORKSPACE % b"", b"PK") + b"--x--",
+        422, "workspace.not_a_file", ["body", "workspace"],
+    ),
+    "a file name that climbs": (
+        RUN + part(WORKSPACE % b"../../etc/passwd", b"PK") + b"--x--",
+        422, "archive.broken", ["body", "workspace"],
+    ),
+    "a file name in an unknown charset": (
+        RUN + part(WORKSPACE % b"x" + b"; filename*=rot13''%00%ff", b"PK") + b"--x--",
+        422, "archive.broken", ["body", "workspace"],
+    ),
+    "base64 that is none": (
+        RUN + part(WORKSPACE % b"x" + b"\r\nContent-Transfer-Encoding: base64", b"abc") + b"--x--",
+        400, "multipart.invalid", ["body"],
+    ),
+    "a huge header of a part": (
+        part(b'Content-Disposition: form-data; name="run"\r\nX: ' + CHUNK * 80) + b"--x--",
+        400, "multipart.invalid", ["body"],
+    ),
+    "a huge name": (form_field("r" * 1_000_000, b"") + b"--x--", 400, "multipart.invalid", ["body"]),
+    "much before the first part": (CHUNK * 80 + b"\r\n" + RUN, 400, "multipart.invalid", ["body"]),
+    "nothing but boundaries": (b"--x\r\n" * 200_000, 400, "multipart.invalid", ["body"]),
+}  # fmt: skip
 BODIES: dict[str, tuple[dict[str, Any], int, str, list[Any]]] = {
     "levels": (
         {"content": with_args(b"[" * 200_000), "headers": JSON},
@@ -173,6 +236,113 @@ def test_a_hostile_body_is_refused_soon_and_stores_nothing(
     assert answer.elapsed.total_seconds() < MAX_SECONDS
     assert stored(stack) == before
     assert megabytes(stack) < MAX_MEGABYTES
+
+
+@pytest.mark.parametrize("name", ODDITIES)
+def test_odd_parts_are_refused_and_store_nothing(
+    stack: Stack, client: httpx.Client, name: str
+) -> None:
+    content, status, code, loc = ODDITIES[name]
+    before = stored(stack)
+
+    answer = client.post("/runs", **raw_parts(content))
+
+    problem = answer.json()
+    assert (answer.status_code, problem["errors"][0]["code"]) == (status, code)
+    assert problem["errors"][0]["loc"] == loc
+    assert len(answer.content) < 2_000
+    assert stored(stack) == before
+
+
+@pytest.mark.parametrize(
+    ("content_type", "status"),
+    [
+        ("", 415),
+        ("text/json", 415),
+        ("application/json, text/plain", 415),
+        ("multipart/mixed; boundary=x", 415),
+        ("application/x-www-form-urlencoded", 415),
+        ("multipart/form-data; boundary=" + "b" * 5_000, 400),
+        ("multipart/form-data; boundary=\xff", 400),
+        ('multipart/form-data; charset="; boundary=x', 400),
+        ("APPLICATION/JSON; charset=utf-16", 202),
+        ("application/json;;;", 202),
+    ],
+)
+def test_a_content_type_is_known_or_refused(
+    client: httpx.Client, content_type: str, status: int
+) -> None:
+    is_json = "json" in content_type.lower()
+    content = json.dumps(body_of()).encode() if is_json else RUN + b"--x--"
+
+    answer = client.post(
+        "/runs", content=content, headers={b"Content-Type": content_type.encode("latin-1")}
+    )
+
+    assert answer.status_code == status
+    assert len(answer.content) < 3_000
+
+
+@pytest.mark.parametrize(
+    ("header", "value", "status"),
+    [
+        ("Idempotency-Key", "", 422),
+        ("Idempotency-Key", "k" * 201, 422),
+        ("Idempotency-Key", "k" * 200, 202),
+        ("Idempotency-Key", "two words", 202),
+        ("Content-Encoding", "br, gzip", 415),
+        ("Content-Encoding", "IDENTITY", 202),
+        ("Authorization", "Bearer " + "k" * 50_000, 401),
+        ("Authorization", "Bearer \xff\xfe", 401),
+        ("Authorization", "Basic eA==", 401),
+    ],
+)
+def test_an_odd_header_is_taken_or_refused(
+    client: httpx.Client, header: str, value: str, status: int
+) -> None:
+    answer = client.post(
+        "/runs", json=body_of(), headers={header.encode(): value.encode("latin-1")}
+    )
+
+    assert answer.status_code == status
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        b"Content-Length: -5",
+        b"Content-Length: five",
+        b"Content-Length: 2\r\nContent-Length: 3",
+        b"Content-Length: 2\r\nTransfer-Encoding: chunked",
+        b"Content-Length: 99999999999999999999999",
+        b"Content-Length: 99999999999",
+        b"Transfer-Encoding: chunked\r\n\r\nzz",
+        b"X: " + b"a" * 1_000_000,
+        b"\r\n".join(b"X%d: a" % number for number in range(100_000)),
+        b"Content-Type",
+        b"X: a\0b",
+    ],
+)
+def test_headers_that_lie_or_never_end_are_refused(stack: Stack, headers: bytes) -> None:
+    start = b"POST /api/v1/runs HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer "
+    answer = b""
+    with socket.create_connection(("127.0.0.1", stack.port), timeout=MAX_SECONDS) as connection:
+        with suppress(ConnectionError):
+            connection.sendall(start + stack.key.encode() + b"\r\n" + headers + b"\r\n\r\n{}")
+        with suppress(ConnectionError):
+            answer = connection.recv(1_000)
+
+    assert answer.split(b"\r\n")[0] in {
+        b"HTTP/1.1 400 Bad Request", b"HTTP/1.1 413 Request Entity Too Large", b"",
+    }  # fmt: skip
+    assert megabytes(stack) < MAX_MEGABYTES
+
+
+def test_thousands_of_parameters_are_refused(client: httpx.Client) -> None:
+    answer = client.get("/runs?" + "&".join(f"p{number}=1" for number in range(5_000)))
+
+    assert answer.status_code == 400
+    assert answer.headers["Content-Type"] == "application/problem+json"
 
 
 def test_a_body_that_breaks_off_within_the_workspace_is_not_judged_without_it(

@@ -17,6 +17,8 @@ RUN_LOC = ("body", "run")
 WORKSPACE_LOC = ("body", "workspace")
 MAX_BYTES = {"run": MAX_JSON_BYTES, "workspace": MAX_ARCHIVE_BYTES}
 BYTE_FOR_BYTE = "latin-1"
+MAX_SHOWN = 200
+END_BYTES = 4096
 LENGTH_OF_CHUNKED = str(MAX_JSON_BYTES + MAX_ARCHIVE_BYTES)
 
 
@@ -30,12 +32,15 @@ def read_parts(request: HttpRequest) -> tuple[bytes, IO[bytes] | None]:
     request.META["CONTENT_LENGTH"] = request.META.get("CONTENT_LENGTH") or LENGTH_OF_CHUNKED
     request.encoding = BYTE_FOR_BYTE
     request.upload_handlers.insert(0, _StrictParts(request))
+    stream = _Remembered(request._stream)
+    request._stream = stream  # type: ignore[assignment]
     try:
         texts, files = request.POST, request.FILES
     except RequestDataTooBig as error:
         raise _too_large("run") from error
     except (MultiPartParserError, TooManyFilesSent, SuspiciousOperation) as error:
-        raise InputError("multipart.invalid", str(error), loc=("body",), status=400) from error
+        message = str(error)[:MAX_SHOWN]
+        raise InputError("multipart.invalid", message, loc=("body",), status=400) from error
     for name in texts:
         _refuse_unknown(name)
         if len(texts.getlist(name)) > 1 or name in files:
@@ -44,9 +49,30 @@ def read_parts(request: HttpRequest) -> tuple[bytes, IO[bytes] | None]:
         raise InputError("workspace.not_a_file", "Send it as a file.", loc=WORKSPACE_LOC)
     if "run" not in texts and "run" not in files:
         raise InputError("run.missing", "The part `run` is missing.", loc=RUN_LOC)
+    boundary = (request.content_params or {}).get("boundary", "")
+    if f"--{boundary}--".encode(BYTE_FOR_BYTE) not in stream.end:
+        raise InputError(
+            "body.cut_off", "The body ends before its last boundary.", loc=("body",), status=400
+        )
     run = texts["run"].encode(BYTE_FOR_BYTE) if "run" in texts else files["run"].read()  # type: ignore[union-attr]
     workspace = files.get("workspace")
     return run, workspace.file if workspace else None
+
+
+class _Remembered:
+    """A stream, and the end of what was read of it: Django is content without a last boundary."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self.end = b""
+
+    def read(self, *args: Any) -> bytes:
+        content = self._stream.read(*args)
+        self.end = (self.end + content[-END_BYTES:])[-END_BYTES:]
+        return content
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
 
 
 class _StrictParts(FileUploadHandler):

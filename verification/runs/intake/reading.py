@@ -65,10 +65,15 @@ def validate_body(body: dict[str, Any], *, loc: Loc = ("body",)) -> RunIn:
         return RunIn.model_validate(body)
     except ValidationError as error:
         issues = [
-            Issue(code=entry["type"], msg=entry["msg"], loc=(*loc, *entry["loc"]))
+            Issue(code=entry["type"], msg=entry["msg"], loc=(*loc, *_place(entry["loc"])))
             for entry in error.errors(include_url=False, include_input=False)
         ]
         raise InputError.of(issues[:MAX_SHOWN_ISSUES]) from error
+
+
+def _place(loc: Loc) -> Loc:
+    """The place in the JSON: behind a file's name stands which kind of file it was taken for."""
+    return (*loc[:2], *loc[3:]) if loc[0] == "files" else loc
 
 
 def inline_files(run: RunIn, *, loc: Loc = ("body",)) -> dict[str, bytes]:

@@ -45,8 +45,8 @@ def read_request(access: Access, request: HttpRequest) -> services.Submitted:
 
 def _parts(request: HttpRequest) -> tuple[dict[str, Any], Loc, IO[bytes] | None]:
     """The run's JSON, its place, and the archive."""
-    encoding = request.headers.get("Content-Encoding", "identity")
-    if encoding != "identity":
+    encoding = request.headers.get("Content-Encoding", "").strip().lower()
+    if encoding not in {"", "identity"}:
         raise _unsupported(f"The body must not be encoded ({encoding[:40]!r}).", "Content-Encoding")
     if request.content_type == "application/json":
         return parse_body(request.read(MAX_JSON_BYTES + 1)), ("body",), None

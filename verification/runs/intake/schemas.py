@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
 MAX_FILES = 10_000
 MAX_TEXT = 5_000_000
@@ -62,6 +62,17 @@ class Base64File(Strict):
     base64: str
 
 
+def _kind_of_file(file: object) -> str:
+    return "binary" if isinstance(file, dict | Base64File) else "text"
+
+
+File = Annotated[
+    Annotated[Text, Tag("text")] | Annotated[Base64File, Tag("binary")],
+    Discriminator(_kind_of_file),
+]
+"""What is wrong with one kind says nothing of the other."""
+
+
 class ExecutorIn(Strict):
     model: Annotated[str, Field(max_length=120)] | None = None
     context_id: Short | None = None
@@ -77,7 +88,7 @@ class RunIn(Strict):
     tier: Annotated[int, Field(ge=1, le=3)] | None = None
     output: Text | None = None
     tool_calls: Annotated[list[ToolCallIn], Field(max_length=MAX_LIST)] | None = None
-    files: Annotated[dict[str, Text | Base64File], Field(max_length=MAX_FILES)] | None = None
+    files: Annotated[dict[str, File], Field(max_length=MAX_FILES)] | None = None
     claims: Annotated[list[ClaimIn], Field(max_length=MAX_LIST)] | None = None
     evidence: Annotated[list[EvidenceIn], Field(max_length=MAX_LIST)] | None = None
     alternatives: Annotated[list[Text], Field(max_length=50)] | None = None

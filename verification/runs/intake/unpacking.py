@@ -21,6 +21,8 @@ RATIO_FREE_BYTES = 4 * 1024 * 1024
 MAX_PATH = 500
 MAX_HEADER_BYTES = 64 * 1024
 """Of what stands before an entry to describe it: a long path, pax records."""
+MAX_SHARED_BYTES, MAX_SHARED = 4 * 1024, 100
+"""Of one header that describes all entries to come, and of what such headers say together."""
 MAX_MEMBERS = 10_000
 """A gzip file may be made of many; each costs time, however little it holds."""
 CHUNK = 1024 * 1024
@@ -132,9 +134,19 @@ class _Header(tarfile.TarInfo):
             header = super().frombuf(buf, encoding, errors)
         except (tarfile.InvalidHeaderError, tarfile.TruncatedHeaderError) as error:  # type: ignore[attr-defined]
             raise tarfile.ReadError("a header is damaged") from error
-        if header.size < 0 or (header.type in _DESCRIBING and header.size > MAX_HEADER_BYTES):
+        limit = MAX_SHARED_BYTES if header.type == tarfile.XGLTYPE else MAX_HEADER_BYTES
+        if header.size < 0 or (header.type in _DESCRIBING and header.size > limit):
             raise tarfile.ReadError("a header describes too much")
         return header
+
+    # A sparse file is refused: its map, which may be as long as the archive, is not read.
+
+    def _proc_sparse(self, tarfile: tarfile.TarFile) -> _Header:
+        self.sparse = []
+        return self
+
+    def _proc_gnusparse_10(self, next: _Header, *_read: object) -> None:  # noqa: A002
+        next.sparse = []
 
 
 def tar_entries(archive: IO[bytes], budget: Budget) -> Iterator[Entry]:
@@ -142,6 +154,8 @@ def tar_entries(archive: IO[bytes], budget: Budget) -> Iterator[Entry]:
     with tarfile.open(fileobj=stream, mode="r|", encoding="utf-8", tarinfo=_Header) as tar:
         for member in tar:
             tar.members.clear()  # type: ignore[attr-defined] # or every header stays in memory
+            if len(tar.pax_headers) > MAX_SHARED:  # each entry is compared with all of them
+                raise tarfile.ReadError("headers describe too much")
             budget.enter(member.name, member.size)
             if member.isdir():
                 yield member.name, None
@@ -184,7 +198,7 @@ def _count_of(archive: IO[bytes]) -> int:
         BadZipFile: there is no directory, or one for more than any limit here allows (zip64).
     """
     size = archive.seek(0, io.SEEK_END)
-    archive.seek(max(0, size - _END.size - 0xFFFF))
+    archive.seek(max(0, size - _LOCATOR_BYTES - _END.size - 0xFFFF))
     tail = archive.read()
     at = tail.rfind(_END_MARK)
     if not 0 <= at <= len(tail) - _END.size:
