@@ -43,7 +43,7 @@ def edit_newest(
         NotFound: the process has no version yet.
     """
     newest = newest_version(process)
-    _need_base(newest, base_version)
+    _need_base(newest.number, base_version)
     text = _patched(newest.source_text, edits)
     _need_name(process, text)
     with transaction.atomic():
@@ -51,15 +51,15 @@ def edit_newest(
             project=process.project, source_text=text, actor=actor, role=role, note=note
         )
         is_new = text != newest.source_text
-        _need_base(version, base_version + is_new)  # only now is it sure that nobody came between
+        _need_base(version.number - is_new, base_version)  # sure only now that it is locked
     return Edited(version, warnings, is_new)
 
 
-def _need_base(version: ProcessVersion, number: int) -> None:
-    if version.number != number:
+def _need_base(newest: int, base_version: int) -> None:
+    if newest != base_version:
         raise Conflict(
             "version.conflict",
-            f"Version {version.number} is the newest by now. Read it, and edit that one.",
+            f"Version {newest} is the newest by now. Read it, and edit that one.",
             loc=("body", "base_version"),
         )
 

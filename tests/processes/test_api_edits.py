@@ -1,11 +1,16 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, cast
 
 import pytest
 
-from loomverify.accounts.models import AuditEntry, Role
+from loomverify.accounts.access import SYSTEM
+from loomverify.accounts.models import AuditEntry, Project, Role
+from loomverify.errors import Conflict
+from processes import services
+from processes.definition.patch import Edit, SetValue
 from processes.definition.reading import MAX_SOURCE_BYTES
 from processes.models import Process, ProcessVersion
 from tests.processes.conftest import Api
@@ -84,6 +89,28 @@ def test_an_edit_of_what_is_not_the_newest_version_is_a_conflict(admin: Api) -> 
     (error,) = answer.json()["errors"]
     assert (error["code"], error["loc"]) == ("version.conflict", ["body", "base_version"])
     assert "Version 2" in error["msg"]
+
+
+def test_a_version_that_comes_while_an_edit_is_made_is_a_conflict(
+    admin: Api, project: Project
+) -> None:
+    admin.add(SMALL)
+
+    def edits() -> Iterator[Edit]:
+        admin.add(f"{SMALL}risk_level: high\n")
+        yield SetValue(("rules", "no-todo", "severity"), "error")
+
+    with pytest.raises(Conflict, match="Version 2"):
+        services.edit_newest(
+            process=project.processes.get(slug="small"),
+            base_version=1,
+            edits=cast("Sequence[Edit]", edits()),
+            actor=SYSTEM,
+            role=Role.EDITOR,
+        )
+
+    stored = ProcessVersion.objects.filter(process__slug="small").order_by("number")
+    assert [version.number for version in stored] == [1, 2]
 
 
 def test_an_edit_that_changes_nothing_answers_200_with_that_version(admin: Api) -> None:
@@ -188,7 +215,7 @@ def test_half_of_a_surrogate_pair_is_refused_wherever_it_stands(admin: Api) -> N
 
 
 @pytest.mark.parametrize("role", [Role.VIEWER, Role.AGENT, Role.REVIEWER])
-def test_editing_needs_an_editor(admin: Api, project: Any, role: Role) -> None:
+def test_editing_needs_an_editor(admin: Api, project: Project, role: Role) -> None:
     admin.add(SMALL)
 
     assert edit(Api(project, role), SEVERE).status_code == 403

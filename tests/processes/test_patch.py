@@ -191,7 +191,7 @@ alone: &alone {y: 1}
         (SetValue(("x",), {1: 2, "y": object()}), "patch.value", 1),
         (SetValue(("x",), 10**5000), "patch.value", 1),
         (SetValue(("x",), "\ud800"), "patch.value", 1),
-        (SetValue(("\0",), "x"), "yaml.character", 1),
+        (SetValue(("\0",), "x"), "patch.value", 1),
         (SetValue(("\ud800",), "x"), "patch.value", 1),
     ],
 )
