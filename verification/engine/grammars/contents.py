@@ -39,6 +39,7 @@ _BEGINNINGS: tuple[tuple[str, bytes], ...] = (
     ("a WOFF font", b"wOFF"),
     ("a WOFF2 font", b"wOF2"),
 )
+_FIRST_BYTES = frozenset(beginning[:1] for _, beginning in _BEGINNINGS)
 _RIFF = {b"WEBP": "a WebP image", b"WAVE": "a WAV recording", b"AVI ": "an AVI video"}
 # Plain letters that a text may begin with: binary only beside bytes that no text holds.
 _ALSO_LETTERS = frozenset({"a bzip2 archive", "a Parquet table", "an MP3 recording"})
@@ -49,7 +50,7 @@ _TRANSPORT = "an MPEG transport stream"
 def held(content: bytes) -> str:
     """Name what is surely no text of a language ("" where it may be): "a PNG image"."""
     start = content[:LOOKED_AT_BYTES]
-    for name, beginning in _BEGINNINGS:
+    for name, beginning in _BEGINNINGS if start[:1] in _FIRST_BYTES else ():
         if start.startswith(beginning) and (name not in _ALSO_LETTERS or _is_binary(start)):
             return name
     if start.startswith(b"RIFF") and start[8:12] in _RIFF:

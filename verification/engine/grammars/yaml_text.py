@@ -49,8 +49,6 @@ class _Events:
     def __init__(self, content: str | bytes) -> None:
         self._content = content
         self._anchors: set[str] = set()
-        self._keys: list[set[Any] | None] = []
-        self._is_key: list[bool] = []
         self.doubts: list[SyntaxProblem] = []
 
     def look(self) -> None:
@@ -65,30 +63,32 @@ class _Events:
             loader.dispose()
 
     def _read(self, next_event: Any) -> None:
-        keys, is_key = self._keys, self._is_key
-        while (event := next_event()) is not None:
-            kind = type(event)
-            if kind is yaml.ScalarEvent or kind is yaml.AliasEvent:
-                if keys and keys[-1] is not None:
-                    if is_key[-1] and kind is yaml.ScalarEvent:
-                        self._see_key(event, keys[-1])
-                    is_key[-1] = not is_key[-1]
-                if event.anchor:
-                    self._see_anchor(event, kind is yaml.AliasEvent)
-            elif kind is yaml.MappingStartEvent or kind is yaml.SequenceStartEvent:
-                if keys and keys[-1] is not None:
-                    is_key[-1] = not is_key[-1]
-                keys.append(set() if kind is yaml.MappingStartEvent else None)
-                is_key.append(True)
+        # Called for each scalar of a file: what is looked up once is not looked up again.
+        scalar, alias, end = yaml.ScalarEvent, yaml.AliasEvent, yaml.StreamEndEvent
+        starts = {yaml.MappingStartEvent, yaml.SequenceStartEvent}
+        ends = {yaml.MappingEndEvent, yaml.SequenceEndEvent}
+        outer: list[tuple[set[Any] | None, bool]] = []
+        keys: set[Any] | None = None
+        is_key = False
+        while (kind := type(event := next_event())) is not end:
+            if kind is scalar:
+                if is_key and keys is not None:
+                    self._see_key(event, keys)
+                is_key = not is_key
                 if event.anchor:
                     self._anchors.add(event.anchor)
-            elif kind is yaml.MappingEndEvent or kind is yaml.SequenceEndEvent:
-                keys.pop()
-                is_key.pop()
+            elif kind in starts:
+                outer.append((keys, not is_key))
+                keys, is_key = (set(), True) if kind is yaml.MappingStartEvent else (None, False)
+                if event.anchor:
+                    self._anchors.add(event.anchor)
+            elif kind in ends:
+                keys, is_key = outer.pop()
+            elif kind is alias:
+                is_key = not is_key
+                self._see_alias(event)
             elif kind is yaml.DocumentStartEvent:
                 self._anchors.clear()
-            elif kind is yaml.StreamEndEvent:
-                return
 
     def _see_key(self, event: Any, keys: set[Any]) -> None:
         key = (event.value, event.implicit[0], event.tag)
@@ -97,10 +97,8 @@ class _Events:
             self._doubt(_TWICE.format(shown), event.start_mark)
         keys.add(key)
 
-    def _see_anchor(self, event: Any, is_alias: bool) -> None:
-        if not is_alias:
-            self._anchors.add(event.anchor)
-        elif event.anchor not in self._anchors:
+    def _see_alias(self, event: Any) -> None:
+        if event.anchor not in self._anchors:
             message = _UNDEFINED.format(event.anchor[:_MAX_SHOWN_KEY])
             # A fragment that is put together with others has its anchors elsewhere.
             self._doubt(message, event.start_mark)
