@@ -234,11 +234,59 @@ def sharing_one_file(count: int) -> io.BytesIO:
     return io.BytesIO(raw[:at] + directory + bytes(end))
 
 
-def with_zip64_end() -> io.BytesIO:
+def with_zip64_end(comment: bytes = b"") -> io.BytesIO:
     raw = zipped(("a", b"x")).getvalue()
     at = raw.rindex(b"PK\x05\x06")
     locator = struct.pack("<4sLQL", b"PK\x06\x07", 0, at, 1)
-    return io.BytesIO(raw[:at] + locator + raw[at:])
+    end = raw[at:-2] + struct.pack("<H", len(comment))
+    return io.BytesIO(raw[:at] + locator + end + comment)
+
+
+def with_directory_of_zip64(count: int) -> io.BytesIO:
+    """The end names no entry; the end that a long comment pushes far away names many."""
+    directory = sharing_one_file(count).getvalue()
+    at = directory.rindex(b"PK\x05\x06")
+    size, start = struct.unpack_from("<LL", directory, at + 12)
+    end64 = struct.pack("<4sQ2H2L4Q", b"PK\x06\x06", 44, 45, 45, 0, 0, count, count, size, start)
+    locator = struct.pack("<4sLQL", b"PK\x06\x07", 0, at, 1)
+    end = struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, 0xFFFF, 0xFFFF, 0, 0xFFFFFFFF, 0xFFFF)
+    return io.BytesIO(directory[:at] + end64 + locator + end + bytes(0xFFFF))
+
+
+def with_sparse_map(blocks: int) -> io.BytesIO:
+    """Headers of old GNU tars, each of which says that the map goes on in the next."""
+    raw = bytearray(tar_gz_header(tarfile.GNUTYPE_SPARSE))
+    raw[482] = 1
+    raw[148:156] = b" " * 8
+    raw[148:156] = b"%06o\0 " % sum(raw[:512])
+    go_on = b"00000000454\0" * 42 + b"\1" + bytes(7)
+    return io.BytesIO(gzip.compress(bytes(raw) + go_on * blocks, compresslevel=0))
+
+
+def with_map_in_front(numbers: int) -> io.BytesIO:
+    """The map of newer GNU tars: as long as it says itself, before the content."""
+    headers = {"GNU.sparse.major": "1", "GNU.sparse.minor": "0", "GNU.sparse.name": "a"}
+
+    def change(member: tarfile.TarInfo) -> None:
+        member.pax_headers = headers
+
+    return tar_gz(("a", b"%d\n" % numbers + b"1\n" * 2 * numbers), change=change)
+
+
+def tar_gz_header(kind: bytes) -> bytes:
+    member = tarfile.TarInfo("a")
+    member.type = kind
+    return member.tobuf(tarfile.GNU_FORMAT)
+
+
+def for_all_entries(*records: dict[str, str], files: int = 1) -> io.BytesIO:
+    """Headers that describe every entry after them, and each entry is compared with all."""
+    shared = [
+        tarfile.TarInfo._create_pax_generic_header(one, tarfile.XGLTYPE, "utf-8")  # type: ignore[attr-defined]
+        for one in records
+    ]
+    plain = [tarfile.TarInfo(f"f{number}").tobuf() for number in range(files)]
+    return io.BytesIO(gzip.compress(b"".join([*shared, *plain]) + bytes(1024)))
 
 
 def gzipped(*contents: bytes) -> io.BytesIO:
@@ -279,6 +327,11 @@ TAR = gzip.decompress(tar_gz(("a", b"x")).getvalue())
         (with_method(zipfile.ZIP_LZMA), "archive.not_a_file"),
         (with_method(zipfile.ZIP_BZIP2), "archive.not_a_file"),
         (with_zip64_end(), "archive.broken"),
+        (with_zip64_end(b"c" * 0xFFFF), "archive.broken"),
+        (with_sparse_map(100), "archive.not_a_file"),
+        (with_map_in_front(100), "archive.not_a_file"),
+        (for_all_entries({f"k{number}": "v" for number in range(1_000)}), "archive.broken"),
+        (for_all_entries(*[{f"k{number}": "v"} for number in range(200)]), "archive.broken"),
         (sharing_one_file(10), "archive.broken"),
         (sharing_one_file(MAX_FILES + 1), "archive.too_many_files"),
     ],
@@ -315,16 +368,35 @@ def test_a_gzip_of_several_members_is_read_to_its_end() -> None:
     assert dict(read_archive(archive, loc=LOC)) == {"a": bytes(range(256)) * 100}
 
 
-def test_a_directory_of_a_million_entries_is_counted_before_it_is_read() -> None:
-    archive = sharing_one_file(1_000_000)
+@pytest.mark.parametrize(
+    ("build", "code"),
+    [
+        (lambda: sharing_one_file(1_000_000), "archive.too_many_files"),
+        (lambda: with_directory_of_zip64(200_000), "archive.broken"),
+        (lambda: with_sparse_map(100_000), "archive.not_a_file"),
+        (lambda: with_map_in_front(1_000_000), "archive.not_a_file"),
+    ],
+)
+def test_what_a_long_directory_or_map_lists_is_not_kept(
+    build: Callable[[], io.BytesIO], code: str
+) -> None:
+    archive = build()
     tracemalloc.start()
 
     error = refusal(archive)
 
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert error.code == "archive.too_many_files"
-    assert peak < 100_000_000
+    assert error.code == code
+    assert peak < 70_000_000
+
+
+def test_the_header_that_git_writes_for_all_entries_is_taken() -> None:
+    archive = for_all_entries({"comment": "3" * 40}, files=3)
+
+    check_archive(archive, loc=LOC)
+
+    assert [path for path, _ in read_archive(archive, loc=LOC)] == ["f0", "f1", "f2"]
 
 
 @pytest.mark.parametrize("pack", [tar_gz, zipped])

@@ -141,12 +141,12 @@ class _Header(tarfile.TarInfo):
 
     # A sparse file is refused: its map, which may be as long as the archive, is not read.
 
-    def _proc_sparse(self, tarfile: tarfile.TarFile) -> _Header:
-        self.sparse = []
+    def _proc_sparse(self, _tar: tarfile.TarFile) -> _Header:
+        self.sparse = b""
         return self
 
-    def _proc_gnusparse_10(self, next: _Header, *_read: object) -> None:  # noqa: A002
-        next.sparse = []
+    def _proc_gnusparse_10(self, entry: _Header, *_others: object) -> None:
+        entry.sparse = b""
 
 
 def tar_entries(archive: IO[bytes], budget: Budget) -> Iterator[Entry]:
