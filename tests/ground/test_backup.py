@@ -21,7 +21,7 @@ from psycopg.sql import SQL, Identifier
 from loomverify.backup.archive import BLOCK, ArchiveWriter, DamagedBackup, members, read
 from loomverify.backup.checking import check
 from loomverify.backup.manifest import Part, seal_of
-from loomverify.backup.tables import PART_BYTES, unpacked
+from loomverify.backup.tables import PART_BYTES, part_name, unpacked
 from loomverify.embedded import start_server, stop_server
 from loomverify.env import ConfigurationError
 from tests.ground.installation import Installation, installed
@@ -243,6 +243,42 @@ def test_an_installation_in_use_is_replaced_only_when_asked_for(
     assert unchanged == before
     assert replaced == 0, said
     assert without_time_passing(kept_by(fresh)) == without_time_passing(original.kept)
+
+
+def poisoned(backup: Path) -> bytes:
+    """A backup that is whole by its own word, and holds the same project twice."""
+    whole, found = io.BytesIO(backup.read_bytes()), io.BytesIO()
+    archive = ArchiveWriter(found)
+    for member in members(whole):
+        content = read(whole, member)
+        if member.name == part_name("accounts_project", 0):
+            text = 2 * zlib.decompress(content)
+            content = zlib.compress(text)
+            part = {"sha256": hashlib.sha256(content).hexdigest(), "size": len(text)}
+        elif member.name == "manifest.json":
+            said = json.loads(content)
+            (table,) = [one for one in said["tables"] if one["name"] == "accounts_project"]
+            table |= {"rows": 2 * table["rows"], "parts": [part]}
+            content = json.dumps(said).encode()
+            seal = seal_of(content)
+        archive.add(member.name, seal if member.name == "manifest.sha256" else content)
+    return found.getvalue() + bytes(2 * BLOCK)
+
+
+def test_a_backup_that_postgresql_refuses_leaves_everything_as_it_was(
+    original: Original, fresh: Installation, tmp_path: Path
+) -> None:
+    (tmp_path / "poisoned").write_bytes(poisoned(original.backup))
+    assert command(fresh, "migrate")[0] == 0
+    before = kept_by(fresh)
+
+    code, said = command(fresh, "restore", str(tmp_path / "poisoned"), "--replace")
+
+    assert code == 3
+    assert said.startswith("loomverify: PostgreSQL refused the backup, and nothing was changed: ")
+    after = kept_by(fresh)
+    assert (after.rows, after.structure) == (before.rows, before.structure)
+    assert after.keys == before.keys
 
 
 def test_a_running_installation_is_not_replaced(original: Original, fresh: Installation) -> None:
