@@ -37,14 +37,20 @@ def open_draft(*, process: Process, editor: User, actor: Actor) -> Draft:
             defaults={"base": base, "source_text": base.source_text},
         )
         if draft.discarded_at is not None:
-            draft.base, draft.discarded_at = base, None
-            draft.previous_text, draft.source_text = draft.source_text, base.source_text
-            draft.lock_version += 1
-            draft.save()
+            _begin_anew(draft, base)
             is_new = True
         if is_new:
             record(actor, "draft.opened", draft, project=process.project)
     return draft
+
+
+def _begin_anew(draft: Draft, base: ProcessVersion) -> None:
+    """One row for all drafts of a person, so that no old page holds a lock version of a new one."""
+    put_away = draft.source_text
+    draft.previous_text = put_away if put_away != base.source_text else ""
+    draft.source_text, draft.base, draft.discarded_at = base.source_text, base, None
+    draft.lock_version += 1
+    draft.save()
 
 
 def newest_version(process: Process) -> ProcessVersion:
@@ -171,7 +177,12 @@ def publish_draft(
         _need_next(draft, newest, version)
         if role.holds(Role.ADMIN):
             publish(process=process, number=version.number, actor=actor, reason=reason)
-        Draft.objects.filter(pk=draft.pk).delete()
+        _as_seen(draft, lock_version).update(
+            base=version,
+            previous_text="",
+            lock_version=F("lock_version") + 1,
+            discarded_at=timezone.now(),
+        )
     return Stored(version, is_published=role.holds(Role.ADMIN))
 
 

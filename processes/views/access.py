@@ -10,11 +10,12 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect
 from django.urls import reverse
+from django_htmx.http import HttpResponseClientRedirect
 
 from loomverify.accounts.access import AccessRequest, project_page
 from loomverify.accounts.models import Role
 from loomverify.errors import NotFound
-from processes import selectors
+from processes import selectors, services
 from processes.models import Draft, Process, ProcessVersion
 
 P = ParamSpec("P")
@@ -42,21 +43,41 @@ def version_of(process: Process, asked: str) -> ProcessVersion:
     return found
 
 
-def draft_page(
-    view: Callable[Concatenate[AccessRequest, Draft, P], HttpResponse],
-) -> Callable[..., HttpResponse]:
-    """A page of the editor's own draft; where there is none, back to the process."""
+View = Callable[Concatenate[AccessRequest, Draft, P], HttpResponse]
 
+
+def draft_page(view: View[P]) -> Callable[..., HttpResponse]:
+    """A page of the editor's own draft; where there is none, back to the process."""
+    return _page_of_draft(view, keeps_form=False)
+
+
+def draft_form(view: View[P]) -> Callable[..., HttpResponse]:
+    """The same with a form that outlives its draft: sent late, it meets a new draft.
+
+    That one has another lock version, so the view shows the conflict with all that was typed.
+    """
+    return _page_of_draft(view, keeps_form=True)
+
+
+def _page_of_draft(view: View[P], *, keeps_form: bool) -> Callable[..., HttpResponse]:
     def wrapper(request: AccessRequest, *args: Any, slug: str, **kwargs: Any) -> HttpResponse:
         process = process_of(request, slug)
         draft = selectors.draft_of(process, request.user)
+        if draft is None and keeps_form and request.method == "POST":
+            actor = request.access.actor
+            draft = services.open_draft(process=process, editor=request.user, actor=actor)
         if draft is None:
-            messages.info(request, "You have no draft of this process: Edit begins one.")
-            return redirect("process_detail", project=request.access.project.slug, slug=slug)
+            return without_draft(request, process)
         return view(request, draft, *args, **kwargs)
 
     page: Any = wraps(view)(wrapper)
     return cast("Callable[..., HttpResponse]", project_page(Role.EDITOR)(page))
+
+
+def without_draft(request: AccessRequest, process: Process) -> HttpResponse:
+    messages.info(request, "You have no draft of this process: Edit begins one.")
+    away = redirect("process_detail", project=request.access.project.slug, slug=process.slug)
+    return HttpResponseClientRedirect(away.url) if is_part(request) else away
 
 
 def is_part(request: AccessRequest) -> bool:

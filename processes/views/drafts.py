@@ -18,7 +18,14 @@ from processes.checking import check
 from processes.definition.reading import MAX_SOURCE_BYTES
 from processes.merging import merged
 from processes.models import Draft, ProcessVersion
-from processes.views.access import back_to, draft_page, is_part, lock_version_of, process_of
+from processes.views.access import (
+    back_to,
+    draft_page,
+    is_part,
+    lock_version_of,
+    process_of,
+    without_draft,
+)
 
 PAGE = ["GET", "HEAD", "POST"]
 
@@ -63,8 +70,16 @@ def _page_named(then: str) -> str:
 
 @never_cache
 @require_http_methods(PAGE)
-@draft_page
-def draft_yaml(request: AccessRequest, draft: Draft) -> HttpResponse:
+@project_page(Role.EDITOR)
+def draft_yaml(request: AccessRequest, slug: str) -> HttpResponse:
+    process = process_of(request, slug)
+    draft = selectors.draft_of(process, request.user)
+    if draft is None and "source_text" in request.POST:  # published or put away in another window
+        actor = request.access.actor
+        draft = services.open_draft(process=process, editor=request.user, actor=actor)
+        return _both_texts(request, draft, posted_text(request, draft))
+    if draft is None:
+        return without_draft(request, process)
     if request.method != "POST":
         return render(request, "processes/draft_yaml.html", _yaml_context(draft))
     posted = posted_text(request, draft)
@@ -107,12 +122,7 @@ def _yaml_context(draft: Draft) -> dict[str, Any]:
 
 def _both_texts(request: AccessRequest, draft: Draft, mine: str) -> HttpResponse:
     """Nothing is lost: the answer carries the text that came too late beside the stored one."""
-    process = draft.process
-    stored = selectors.draft_of(process, request.user)
-    if stored is None:
-        stored = services.open_draft(
-            process=process, editor=request.user, actor=request.access.actor
-        )
+    stored = selectors.draft_of(draft.process, request.user) or draft
     context = {
         **draft_context(stored, "yaml"),
         "mine": mine,

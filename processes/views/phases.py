@@ -19,7 +19,7 @@ from processes.definition.model import Phase
 from processes.definition.patch import Edit, Path, Remove, SetValue
 from processes.forms import PhaseForm, phase_values
 from processes.models import Draft
-from processes.views.access import back_to, draft_page, lock_version_of
+from processes.views.access import back_to, draft_form, draft_page, lock_version_of
 from processes.views.drafts import PAGE, draft_context
 from processes.views.rules import need_loading
 
@@ -34,7 +34,7 @@ def draft_phases(request: AccessRequest, draft: Draft) -> HttpResponse:
 
 @never_cache
 @require_http_methods(PAGE)
-@draft_page
+@draft_form
 def draft_phase(request: AccessRequest, draft: Draft, index: int) -> HttpResponse:
     definition = load(draft.source_text).definition
     if definition is None:

@@ -62,8 +62,9 @@ def _drafts(request: AccessRequest, process: Process) -> dict[str, Any]:
     if not request.access.is_editor:
         return {}
     draft = process.drafts.filter(editor=request.user).select_related("base").first()
-    kind = "discarded" if draft is not None and draft.discarded_at else "draft"
-    return {kind: draft}
+    if draft is None or draft.discarded_at is None:
+        return {"draft": draft}
+    return {"discarded": draft if draft.source_text != draft.base.source_text else None}
 
 
 @require_safe

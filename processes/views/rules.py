@@ -22,7 +22,7 @@ from processes.definition.patch import Append, Remove
 from processes.forms import RuleForm
 from processes.models import Draft
 from processes.trying import tried
-from processes.views.access import back_to, draft_page, lock_version_of
+from processes.views.access import back_to, draft_form, draft_page, lock_version_of
 from processes.views.drafts import PAGE, draft_context
 
 Change = Callable[[str], str]
@@ -40,7 +40,7 @@ def draft_rules(request: AccessRequest, draft: Draft) -> HttpResponse:
 
 @never_cache
 @require_http_methods(PAGE)
-@draft_page
+@draft_form
 def draft_rule(request: AccessRequest, draft: Draft, index: int) -> HttpResponse:
     definition = load(draft.source_text).definition
     if definition is None:
@@ -64,7 +64,7 @@ def draft_rule(request: AccessRequest, draft: Draft, index: int) -> HttpResponse
 
 @never_cache
 @require_http_methods(PAGE)
-@draft_page
+@draft_form
 def draft_rule_new(request: AccessRequest, draft: Draft) -> HttpResponse:
     definition = load(draft.source_text).definition
     if definition is None:

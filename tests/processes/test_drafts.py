@@ -204,7 +204,23 @@ def test_an_admin_publishes_a_draft_and_it_is_gone(process: Process, editor: Use
     assert stored.is_published
     assert process.published == stored.version
     assert stored.version.source_text == CHANGED
-    assert not Draft.objects.exists()
+    assert draft_of(process, editor) is None
+
+
+def test_a_page_of_a_published_draft_never_writes_into_the_next_one(
+    process: Process, editor: User
+) -> None:
+    first = open_for(process, editor)
+    changed = services.save_draft(draft=first, lock_version=1, source_text=CHANGED)
+    publish(changed, editor)
+    second = open_for(process, editor)
+
+    for seen in (first, changed):
+        with pytest.raises(Conflict):
+            services.save_draft(draft=seen, lock_version=seen.lock_version, source_text="late")
+
+    assert second.source_text == CHANGED
+    assert second.previous_text == ""
 
 
 def test_an_editor_stores_the_version_and_it_waits(process: Process, editor: User) -> None:

@@ -207,13 +207,32 @@ def test_keeping_mine_saves_it_and_undo_brings_theirs_back(desk: Desk) -> None:
     assert desk.draft.source_text == CHANGED
 
 
-def test_a_save_after_the_draft_was_discarded_loses_nothing_either(desk: Desk) -> None:
+@pytest.mark.parametrize("htmx", [False, True])
+def test_a_save_after_the_draft_was_put_away_keeps_the_text_too(desk: Desk, htmx: bool) -> None:
     desk.post("draft_discard", lock_version=1)
 
-    answer = desk.save(CHANGED, lock_version=1)
+    answer = desk.save(CHANGED, lock_version=1, htmx=htmx)
 
-    assert answer.status_code == 302  # to the process: there is no draft
-    assert desk.draft.discarded_at is not None
+    assert answer.status_code == 409
+    assert "FIXME" in said(answer)
+    assert desk.draft.source_text == SOURCE_TEXT
+
+
+def test_a_part_of_a_page_without_its_draft_leads_back_to_the_process(project: Project) -> None:
+    desk = new_desk(project)
+
+    answer = desk.post("draft_toggle", htmx=True, switch="{}")
+
+    assert answer.headers["HX-Redirect"] == desk.url("process_detail")
+
+
+def test_a_published_draft_is_not_offered_back(project: Project) -> None:
+    desk = new_desk(project, Role.ADMIN)
+    desk.begin()
+    desk.save(CHANGED)
+    desk.post("draft_publish", reason="FIXME too", lock_version=2)
+
+    assert "Take it back" not in said(desk.get("process_detail"))
 
 
 @pytest.mark.parametrize("lock_version", ["", "x", "-1", "9" * 30, "²"])

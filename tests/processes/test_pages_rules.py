@@ -319,6 +319,22 @@ def test_a_phase_that_would_not_load_is_refused_beside_the_field(desk: Desk) -> 
     assert desk.draft.source_text == SOURCE_TEXT
 
 
+@pytest.mark.parametrize(
+    ("page", "field"), [("draft_rule", "check"), ("draft_phase", "description")]
+)
+def test_a_form_of_a_draft_that_was_put_away_keeps_what_was_typed(
+    desk: Desk, page: str, field: str
+) -> None:
+    sent = form_of(desk.get(page, 0))
+    desk.post("draft_discard", lock_version=1)
+
+    answer = desk.post(page, 0, **{**sent, field: "MINE"})
+
+    assert answer.status_code == 409
+    assert "MINE" in said(answer)
+    assert desk.draft.source_text == SOURCE_TEXT
+
+
 def test_a_late_phase_form_keeps_what_was_typed(desk: Desk) -> None:
     sent = form_of(desk.get("draft_phase", 0))
     desk.save(f"{SOURCE_TEXT}# theirs\n")
