@@ -109,7 +109,9 @@ def get_process_named_lint(request: HttpRequest) -> ProcessOut:
     return get_process(request, slug="lint")
 
 
-@router.patch("/processes/lint", response={201: AddedVersion}, include_in_schema=False)
+@router.patch(
+    "/processes/lint", response={200: AddedVersion, 201: AddedVersion}, include_in_schema=False
+)
 def edit_process_named_lint(request: HttpRequest) -> Status[AddedVersion]:
     return edit_process(request, slug="lint")
 

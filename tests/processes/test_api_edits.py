@@ -283,3 +283,4 @@ def test_a_process_may_be_named_lint(admin: Api) -> None:
 
     assert admin.get("/processes/lint").json()["slug"] == "lint"
     assert edit(admin, SEVERE, slug="lint").status_code == 201
+    assert edit(admin, SEVERE, slug="lint", base=2).status_code == 200
