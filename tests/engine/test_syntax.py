@@ -61,6 +61,14 @@ def test_an_answer_counts_by_its_certainty_and_by_what_was_declared(
     assert told(conclusion) == [("syntax", counts, "syntax_invalid")]
 
 
+@pytest.mark.parametrize("before", ['{"a": 1, "a": 2}\n' * 30, "[NaN]\n" * 30, "[1]\n\n" * 30])
+def test_what_is_certain_is_found_behind_any_number_of_remarks(before: str) -> None:
+    conclusion = evaluate(files={"a.jsonl": f'{before}{{"a": '}, deliverables=["a.jsonl"])
+
+    assert conclusion.verdict == "reject"
+    assert ("syntax", "hard", "syntax_invalid") in told(conclusion)
+
+
 @pytest.mark.parametrize(
     ("path", "verdict", "counts"),
     [("a.json", "undecided", "hard"), ("a.sql", "accept", "advisory")],

@@ -86,7 +86,8 @@ def _findings(file: SubmittedFile, answer: Answer, *, is_declared: bool) -> Iter
         enforcement = Enforcement.HARD if matters else Enforcement.ADVISORY
         yield _unknown(file, f"Could not be parsed: {answer.why}", enforcement)
         return
-    for problem in answer[:MAX_PROBLEMS_PER_FILE]:
+    # However many remarks there are, what is certain is told.
+    for problem in sorted(answer, key=lambda one: not one.certain)[:MAX_PROBLEMS_PER_FILE]:
         yield violated(
             ID,
             "syntax_invalid",

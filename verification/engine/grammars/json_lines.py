@@ -27,27 +27,30 @@ def parse_json_lines(_path: str, content: bytes) -> Parsed:
     of_lines = list(_of_lines(read.text))
     if any(one.certain for one in of_lines) and _is_one_value(read.text):
         return (*found, SyntaxProblem(_ONE_VALUE, 1, 1))
-    return (*found, *of_lines[:MAX_REMARKS])
+    return (*found, *of_lines)
 
 
 def _of_lines(text: str) -> Iterator[SyntaxProblem]:
-    """Problems in order of lines, the first few broken lines at most."""
-    reader, wrong, blank = Reader(), 0, False
-    lines = text.rstrip().split("\n")
-    for number, line in enumerate(lines):
+    """Problems in order of lines: the first few broken lines, and the first few remarks.
+
+    However much is only doubtful, a line that is broken for certain is still looked for.
+    """
+    reader, left, blank = Reader(), {True: MAX_REMARKS, False: MAX_REMARKS}, False
+    for number, line in enumerate(text.rstrip().split("\n")):
         if not line.strip():
             if not blank:
                 yield SyntaxProblem(_BLANK, number + 1, certain=False, note=True)
             blank = True
             continue
         try:
-            found = reader.doubts(line)
+            found = reader.doubts(line) if left[False] > 0 else reader.read(line)
         except json.JSONDecodeError as error:
             found = [broken(line, error)]
         for problem in found:
-            yield moved(problem, number)
-        wrong += len(found)
-        if wrong >= MAX_REMARKS:
+            left[problem.certain] -= 1
+            if left[problem.certain] >= 0:
+                yield moved(problem, number)
+        if not left[True]:
             return
 
 

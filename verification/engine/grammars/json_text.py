@@ -77,8 +77,7 @@ class Reader:
             JSONDecodeError: it does not parse.
             RecursionError: it is nested too deeply.
         """
-        self._found.clear()
-        self._decoder.decode(text)
+        self.read(text)
         lone = _lone_surrogate(text) if "\\u" in text else []
         if not self._found:
             return lone
@@ -86,6 +85,12 @@ class Reader:
         placed = list(islice(_placed(text), MAX_REMARKS)) if can_be_placed else []
         unplaced = [SyntaxProblem(one, certain=False) for one in dict.fromkeys(self._found)]
         return lone + (placed or unplaced[:MAX_REMARKS])
+
+    def read(self, text: str) -> list[SyntaxProblem]:
+        """The same without the doubts, which cost more than the parsing."""
+        self._found.clear()
+        self._decoder.decode(text)
+        return []
 
     def _constant(self, name: str) -> None:
         if len(self._found) < MAX_REMARKS:
