@@ -87,11 +87,11 @@ def test_a_file_that_is_being_written_does_not_stop_the_sweep(project: Project) 
 
 
 def test_changed_evidence_is_a_fault_of_ours(agent: Caller, project: Project) -> None:
-    from verification.runs.evidence_store import _name, _storage
+    from verification.runs.evidence_store import _storage, content_name
 
     agent.submit(files={"a.txt": "true"})
     blob = Blob.objects.get()
-    with _storage().open(_name(project.uuid, blob.sha256), "wb") as file:
+    with _storage().open(content_name(project.uuid, blob.sha256), "wb") as file:
         file.write(b"false")
 
     with pytest.raises(EvidenceLost, match="changed"):
