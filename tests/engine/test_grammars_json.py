@@ -128,8 +128,9 @@ def test_what_is_said_about_json_lines(content: str | bytes, told: list[str]) ->
     assert answers("a.ndjson", content) == told
 
 
-def test_a_file_of_broken_lines_is_not_told_line_by_line_for_ever() -> None:
-    assert len(answers("a.jsonl", "{\n" * 100_000)) == 10
+@pytest.mark.parametrize("line", ["{", '{"a": {{ b }}}', '{"a": 1, "a": 2}'])
+def test_a_file_of_broken_lines_is_not_told_line_by_line_for_ever(line: str) -> None:
+    assert len(answers("a.jsonl", f"{line}\n" * 100_000)) == 10
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,8 @@ from verification.engine.grammars.json_text import MAX_REMARKS, Reader, broken, 
 from verification.engine.grammars.registry import MAX_DATA_BYTES, Parsed, grammar
 from verification.engine.grammars.text import MARKED, decoded
 
+_MAX_EXCUSED = 1_000
+"""Lines with template marks: so many make a template, and each costs more than a line that parses."""
 _WIDE = "The file is {}, and JSON Lines are UTF-8: many parsers refuse it."
 _NONE = "The file holds no records."
 _BLANK = "An empty line stands between records: some parsers refuse it."
@@ -50,7 +52,7 @@ def _of_lines(text: str) -> Iterator[SyntaxProblem]:
             left[problem.certain] -= 1
             if left[problem.certain] >= 0:
                 yield moved(problem, number)
-        if not left[True]:
+        if not left[True] or left[False] < -_MAX_EXCUSED:
             return
 
 
