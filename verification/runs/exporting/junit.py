@@ -85,18 +85,19 @@ def test_cases(report: RunReport) -> Iterator[TestCase]:
     for entry in report.trace:
         found = by_rule.pop(entry["rule"], [])
         if entry["applied"] or found:
-            yield _applied(report, entry["rule"], "rules", found, entry["verdict"])
+            yield _applied(report, entry["rule"], "rules", found=found, traced=entry["verdict"])
         else:
             why = f"Not applied: {entry['reason'].replace('_', ' ')}."
             yield TestCase(entry["rule"], "rules", Colour.SKIPPED, why)
     for check, found in by_rule.items():
-        yield _applied(report, check, "checks", found)
+        yield _applied(report, check, "checks", found=found)
 
 
 def _applied(
     report: RunReport,
     name: str,
     group: str,
+    *,
     found: Sequence[Found],
     traced: str = TraceVerdict.UNKNOWN,
 ) -> TestCase:
