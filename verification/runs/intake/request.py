@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
+from contextlib import nullcontext
 from typing import IO, Any
 
 from django.http import HttpRequest
@@ -21,6 +23,10 @@ from verification.runs.intake.multipart import RUN_LOC, WORKSPACE_LOC, read_part
 from verification.runs.intake.reading import MAX_JSON_BYTES, inline_files, parse_body, validate_body
 from verification.runs.intake.redaction import redact_content
 
+LARGE_BYTES = 1_000_000
+_large = threading.Lock()
+"""One large submission at a time: each may hold a hundred megabytes while it is read."""
+
 
 def read_request(access: Access, request: HttpRequest) -> services.Submitted:
     """Check everything, keep the files, store the run.
@@ -28,6 +34,17 @@ def read_request(access: Access, request: HttpRequest) -> services.Submitted:
     Raises:
         InputError: 4xx, with the place named; nothing is half-stored.
     """
+    with _large if _is_large(request) else nullcontext():
+        return _read_request(access, request)
+
+
+def _is_large(request: HttpRequest) -> bool:
+    """A body that does not tell its size may be of any; all of it has arrived by now."""
+    size = request.META.get("CONTENT_LENGTH") or ""
+    return not size.isdigit() or int(size) > LARGE_BYTES
+
+
+def _read_request(access: Access, request: HttpRequest) -> services.Submitted:
     body, loc, archive = _parts(request)
     run = validate_body(body, loc=loc)
     key = _idempotency_key(request)
