@@ -99,7 +99,7 @@
     if (event.key !== "s" || !(event.ctrlKey || event.metaKey) || event.altKey) return;
     if (!guarded?.isConnected) return;
     event.preventDefault();
-    if (!event.defaultPrevented || event.target.closest(".code-editor") === null) guarded.requestSubmit();
+    guarded.requestSubmit();
   });
 
   guarded?.addEventListener("input", () => setDirty(true));
@@ -110,7 +110,8 @@
     if (event.detail.elt === guarded && event.detail.successful) setDirty(area.value !== sent);
   });
   document.addEventListener("submit", (event) => {
-    if (!event.target.hasAttribute("hx-post")) leaving = true;
+    const stays = event.target.hasAttribute("hx-post");
+    if (!stays && (event.target === guarded || !guarded?.isConnected)) leaving = true;
   });
   document.addEventListener("click", (event) => {
     if (event.target.closest("[data-leave]")) leaving = true;

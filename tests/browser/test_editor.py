@@ -126,6 +126,20 @@ def test_what_is_not_saved_is_not_left_unasked(visit: Visit, scene: Scene, edito
     assert asked == ["beforeunload"]
 
 
+def test_a_button_beside_the_text_asks_before_it_drops_what_was_typed(
+    visit: Visit, scene: Scene, editor: User
+) -> None:
+    page = visit(editor).go(url(scene, "draft_yaml"))
+    page.on("dialog", lambda dialog: dialog.dismiss())
+    type_at(page, 2, "author: Eva\n")
+
+    with page.expect_event("dialog"):
+        page.get_by_role("button", name="Discard draft").click(no_wait_after=True)
+
+    assert "author: Eva" in page.evaluate(f"{EDITOR}.getValue()")
+    assert Draft.objects.get(editor=editor).discarded_at is None
+
+
 def test_escape_leaves_the_code_editor(visit: Visit, scene: Scene, editor: User) -> None:
     page = visit(editor).go(url(scene, "draft_yaml"))
     type_at(page, 2, "a")
