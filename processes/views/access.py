@@ -31,10 +31,11 @@ def process_of(request: AccessRequest, slug: str) -> Process:
 def version_of(process: Process, asked: str) -> ProcessVersion:
     """The version of this number; without one the published, else the newest."""
     if asked:
-        if not (asked.isascii() and asked.isdecimal() and len(asked) < 10):
+        number = number_in(asked)
+        if number is None:
             raise Http404
         try:
-            return selectors.version_by_number(process, int(asked))
+            return selectors.version_by_number(process, number)
         except NotFound as error:
             raise Http404 from error
     found = process.published or process.versions.order_by("-number").first()
@@ -87,8 +88,13 @@ def is_part(request: AccessRequest) -> bool:
 
 def lock_version_of(request: AccessRequest) -> int:
     """What the page was made from. Nothing readable is never the present state."""
-    text = request.POST.get("lock_version", "")
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else -1
+    number = number_in(request.POST.get("lock_version", ""))
+    return -1 if number is None else number
+
+
+def number_in(text: str) -> int | None:
+    """What a page or an address sent; None: no number, or a longer one than any here."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else None
 
 
 def back_to(name: str, draft: Draft, **kwargs: Any) -> HttpResponseRedirect:

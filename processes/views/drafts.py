@@ -23,6 +23,7 @@ from processes.views.access import (
     draft_page,
     is_part,
     lock_version_of,
+    number_in,
     process_of,
     without_draft,
 )
@@ -198,12 +199,11 @@ def draft_rebase(request: AccessRequest, draft: Draft) -> HttpResponse:
     if source_text is None:
         messages.warning(request, "The two changes meet: choose one of the texts.")
         return back_to("draft_publish", draft)
-    number = request.POST.get("number", "")
     try:
         services.rebase_draft(
             draft=draft,
             lock_version=lock_version_of(request),
-            number=int(number) if number.isascii() and number.isdecimal() else -1,
+            number=number_in(request.POST.get("number", "")) or -1,
             source_text=source_text,
         )
     except Conflict as error:

@@ -22,6 +22,7 @@ from processes.definition.model import Definition
 from processes.definition.patch import SetValue
 from processes.definition.reading import MAX_SOURCE_BYTES
 from processes.forms import TemplateForm
+from processes.views.access import number_in
 from processes.views.drafts import PAGE
 
 PAGE_TEMPLATE = "processes/process_import.html"
@@ -44,12 +45,11 @@ def process_import(request: AccessRequest) -> HttpResponse:
 
 
 def _store(request: AccessRequest, source: bytes, definition: Definition) -> HttpResponse:
-    seen = request.POST.get("newest", "")
     try:
         version, is_new = services.import_version(
             project=request.access.project,
             source_text=source,
-            seen_newest=int(seen) if seen.isascii() and seen.isdecimal() else None,
+            seen_newest=number_in(request.POST.get("newest", "")),
             actor=request.access.actor,
             role=request.access.role,
             note=request.POST.get("note", "").replace("\0", "")[:300],

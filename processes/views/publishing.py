@@ -17,7 +17,14 @@ from processes import selectors, services
 from processes.comparing import compared
 from processes.forms import ReasonForm
 from processes.models import Draft, Process, ProcessVersion
-from processes.views.access import back_to, draft_page, lock_version_of, process_of, version_of
+from processes.views.access import (
+    back_to,
+    draft_page,
+    lock_version_of,
+    number_in,
+    process_of,
+    version_of,
+)
 from processes.views.drafts import PAGE, draft_context
 
 
@@ -86,14 +93,13 @@ def version_publish(request: AccessRequest, slug: str, number: int) -> HttpRespo
         context = _publication(process, version, form)
         status = 422 if form.is_bound else 200
         return render(request, "processes/version_publish.html", context, status=status)
-    seen = request.POST.get("published", "")
     try:
         services.publish(
             process=process,
             number=version.number,
             actor=request.access.actor,
             reason=form.cleaned_data["reason"],
-            instead_of=int(seen) if seen.isascii() and seen.isdecimal() else None,
+            instead_of=number_in(request.POST.get("published", "")),
         )
     except Conflict:
         context = {**_publication(process, version, form), "is_stale": True}

@@ -286,6 +286,20 @@ def test_going_on_from_a_newer_version_takes_the_chosen_text(
     assert desk.draft.base.number == 2
 
 
+@pytest.mark.parametrize("number", ["1", "", "x", "9" * 5_000])
+def test_going_on_from_anything_but_the_newest_version_changes_nothing(
+    desk: Desk, number: str
+) -> None:
+    desk.save(f"{SOURCE_TEXT}# m\n")
+    add_version(desk.process, CHANGED)
+
+    answer = desk.post("draft_rebase", text="theirs", number=number, lock_version=2)
+
+    assert answer.status_code == 302
+    assert desk.draft.source_text == f"{SOURCE_TEXT}# m\n"
+    assert desk.draft.base.number == 1
+
+
 def test_changes_that_lie_apart_are_put_into_the_newer_version(desk: Desk) -> None:
     desk.save(f"{SOURCE_TEXT}# m\n")
     add_version(desk.process, SOURCE_TEXT.replace("# the work itself", "# theirs"))
@@ -383,12 +397,15 @@ def test_an_admin_publishes_a_draft_and_goes_back_with_a_reason(project: Project
     assert process.published.number == 1
 
 
-def test_going_back_is_refused_when_somebody_published_meanwhile(project: Project) -> None:
+@pytest.mark.parametrize("seen", ["2", "", "x", "9" * 5_000])
+def test_going_back_is_refused_when_somebody_published_meanwhile(
+    project: Project, seen: str
+) -> None:
     desk = new_desk(project, Role.ADMIN)
     add_version(desk.process, CHANGED)
     add_version(desk.process, f"{CHANGED}# 3\n")
 
-    answer = desk.post("version_publish", 1, reason="back", published="2")
+    answer = desk.post("version_publish", 1, reason="back", published=seen)
 
     assert answer.status_code == 409
     assert "Somebody published v3" in said(answer)

@@ -122,6 +122,17 @@ def test_a_file_with_errors_stores_nothing_and_says_where(
     assert Process.objects.count() == 1
 
 
+@pytest.mark.parametrize("newest", ["x", "\u00b2", "9" * 5_000])
+def test_a_strange_number_of_a_version_is_not_the_newest(project: Project, newest: str) -> None:
+    importer = Importer(project)
+    preview = importer.paste(f"{SOURCE_TEXT}# mine\n")
+
+    answer = importer.confirm(preview, newest=newest)
+
+    assert answer.status_code == 409
+    assert ProcessVersion.objects.count() == 1
+
+
 @pytest.mark.parametrize("kept", ["", "%%%", "bmFtZTogWw==", "\u00e4"])
 def test_a_confirmation_of_something_else_stores_nothing(project: Project, kept: str) -> None:
     importer = Importer(project)
