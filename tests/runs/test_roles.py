@@ -33,6 +33,7 @@ NEEDED: dict[str, Role] = {
     "POST /runs/{run_id}/reverify": Role.AGENT,
     "POST /processes": Role.EDITOR,
     "POST /processes/lint": Role.VIEWER,
+    "PATCH /processes/{slug}": Role.EDITOR,
     "POST /processes/{slug}/versions/{number}/publish": Role.ADMIN,
     "POST /verifiers/{number}/activate": Role.ADMIN,
     "GET /webhooks": Role.ADMIN,
@@ -48,6 +49,10 @@ BODIES: dict[str, Any] = {
     "POST /runs": body_of(),
     "POST /processes": PROCESS.replace("theirs", "new"),
     "POST /processes/lint": PROCESS,
+    "PATCH /processes/{slug}": {
+        "base_version": 2,
+        "edits": [{"set": ["description"], "value": "Best."}],
+    },
     "POST /processes/{slug}/versions/{number}/publish": {"reason": "It is better."},
     "POST /verifiers/{number}/activate": {"reason": "It is better."},
     "POST /webhooks": {"url": "http://127.0.0.1:9/hook", "topics": ["run.finished"]},
