@@ -439,13 +439,14 @@ def test_an_older_backup_is_brought_to_this_version(
 ) -> None:
     old = Installation(tmp_path / "old")
     url = start_server(old.data / "postgres")
-    older = {**old.variables, "DATABASE_URL": url}
     migrate = [sys.executable, "manage.py", "migrate", "runs", "0001", "-v0"]
-    subprocess.run(migrate, env=older, check=True)
-    with psycopg.connect(url) as connection:
-        connection.execute("insert into auth_group (name) values ('of old')")
-    made = command(old, "backup", str(tmp_path / "older"), DATABASE_URL=url)
-    stop_server(old.data / "postgres")
+    try:
+        subprocess.run(migrate, env={**old.variables, "DATABASE_URL": url}, check=True)
+        with psycopg.connect(url) as connection:
+            connection.execute("insert into auth_group (name) values ('of old')")
+        made = command(old, "backup", str(tmp_path / "older"), DATABASE_URL=url)
+    finally:
+        stop_server(old.data / "postgres")
 
     restored = command(fresh, "restore", str(tmp_path / "older"))
 
