@@ -92,10 +92,12 @@ def test_a_long_table_ends_at_its_bound_and_says_so() -> None:
     request = RequestFactory().get("/")
 
     cut, whole = runs_table(runs, limit=2), runs_table(runs, limit=3)
-    found = findings_table(runs, limit=5)
+    found, of_newest = findings_table(runs, limit=5), findings_table(runs, max_runs=2)
+    all_found = findings_table(runs, limit=6, max_runs=3)
 
-    assert [table.is_cut for table in (cut, whole, found)] == [True, False, True]
-    assert [len(rows_of(table)) for table in (cut, whole, found)] == [2, 3, 5]
+    tables = (cut, whole, found, of_newest, all_found)
+    assert [table.is_cut for table in tables] == [True, False, True, True, False]
+    assert [len(rows_of(table)) for table in tables] == [2, 3, 5, 4, 6]
     answer = table_export(request, cut, for_people=False)
     assert answer[CUT_HEADER] == "true"
     assert answer["Content-Disposition"] == 'attachment; filename="runs-newest.csv"'
@@ -114,12 +116,12 @@ def test_an_export_asks_once_for_a_thousand_runs(django_assert_num_queries: Any)
 
 
 @pytest.mark.django_db
-def test_findings_take_two_queries_however_many_runs(django_assert_num_queries: Any) -> None:
+def test_findings_take_four_queries_however_many_runs(django_assert_num_queries: Any) -> None:
     project = make_project()
     for _ in range(30):
         make_run(project, findings=[{}])
 
-    with django_assert_num_queries(1 + 1 + 1):
+    with django_assert_num_queries(2 + 1 + 1):
         rows = rows_of(findings_table(Run.objects.filter(project=project)))
 
     assert len(rows) == 30

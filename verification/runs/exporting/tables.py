@@ -51,12 +51,16 @@ def runs_table(runs: QuerySet[Run], *, limit: int = MAX_RUNS) -> Table:
     return Table("runs", _runs_csv(runs, limit), is_cut)
 
 
-def findings_table(runs: QuerySet[Run], *, limit: int = MAX_FINDINGS) -> Table:
-    """What the live evaluations of these runs found, newest first, at most `limit`."""
-    live = runs.filter(live_evaluation__isnull=False).order_by().values("live_evaluation_id")
+def findings_table(
+    runs: QuerySet[Run], *, limit: int = MAX_FINDINGS, max_runs: int = MAX_RUNS
+) -> Table:
+    """What the live evaluations of the newest runs found, newest first, at most `limit`."""
+    evaluated = runs.filter(live_evaluation__isnull=False)
+    live = evaluated.order_by().values("live_evaluation_id")
     found = Finding.objects.filter(evaluation_id__in=live)
-    is_cut = found.order_by()[: limit + 1].count() > limit
-    return Table("findings", _findings_csv(runs, limit), is_cut)
+    is_cut = live[: max_runs + 1].count() > max_runs
+    is_cut = is_cut or found.order_by()[: limit + 1].count() > limit
+    return Table("findings", _findings_csv(evaluated, limit, max_runs), is_cut)
 
 
 def _runs_csv(runs: QuerySet[Run], limit: int) -> Iterator[str]:
@@ -65,10 +69,10 @@ def _runs_csv(runs: QuerySet[Run], limit: int) -> Iterator[str]:
         yield _csv(_run_row(run) for run in page)
 
 
-def _findings_csv(runs: QuerySet[Run], limit: int) -> Iterator[str]:
+def _findings_csv(runs: QuerySet[Run], limit: int, max_runs: int) -> Iterator[str]:
     yield _csv([FINDING_COLUMNS])
     left = limit
-    for page in _pages(runs.filter(live_evaluation__isnull=False), PAGE_RUNS, MAX_RUNS):
+    for page in _pages(runs, PAGE_RUNS, max_runs):
         of_evaluation = {run.live_evaluation_id: run for run in page if run.live_evaluation_id}
         for findings in _finding_pages(list(of_evaluation)):
             shown = findings[:left]
