@@ -378,7 +378,9 @@ def test_a_finding_about_a_missing_file_says_that_it_was_not_submitted() -> None
         ({"path": "", "target": ""}, ""),
         ({"place": {"tool_call": 1}, "target": "evidence"}, "tool call 2"),
         ({"place": {"tool_call": 1}, "path": "gone.txt"}, "gone.txt · tool call 2"),
-        ({"place": {"claim": 0}}, "claim 1"),
+        ({"place": {"claims": [0]}, "target": "evidence"}, "claim 1"),
+        ({"place": {"claims": [1, 4]}, "target": "evidence"}, "claims 2, 5"),
+        ({"place": {"evidence": "e2"}, "line": 3, "column": 7}, "evidence e2:3:7"),
     ],
 )
 def test_a_finding_names_its_place(finding: dict[str, Any], place: str) -> None:

@@ -157,10 +157,12 @@ def _place(one: Found) -> tuple[str, int]:
     row = one.row
     if uri := relative_uri(row.path):
         return uri, row.line or 1
-    for name in ("tool_call", "claim", "evidence"):
-        at = row.place.get(name)
-        if isinstance(at, int) and at >= 0:
-            return f"{OWN_FOLDER}/{name}s", at + 1
+    if isinstance(number := row.place.get("tool_call"), int):
+        return f"{OWN_FOLDER}/tool_calls", number + 1
+    if numbers := row.place.get("claims"):
+        return f"{OWN_FOLDER}/claims", numbers[0] + 1
+    if name := row.place.get("evidence"):
+        return f"{OWN_FOLDER}/evidence/{quote(name, safe='')}", row.line or 1
     if row.target == "output" and not row.path:
         return f"{OWN_FOLDER}/output", row.line or 1
     return f"{OWN_FOLDER}/submission", 1
