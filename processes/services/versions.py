@@ -22,6 +22,7 @@ from processes.selectors import version_by_number
 UNSCOPED = ""
 ANY_VERSION = -1
 MAX_STORED_NOTES = 200
+MAX_TOLD_ERRORS = 1_000
 TOO_LARGE = "file.too_large"
 
 
@@ -128,8 +129,10 @@ def publish(
 def _refusal(loaded: Loaded) -> InputError:
     issues = [
         Issue(error.code, f"Line {error.line}: {error.message}", ("body", error.path, error.line))
-        for error in loaded.errors
+        for error in loaded.errors[:MAX_TOLD_ERRORS]
     ]
+    if left_off := len(loaded.errors) - len(issues):
+        issues.append(Issue("errors.more", f"There are {left_off:,} more errors.", ("body",)))
     return InputError.of(issues, status=413 if issues[0].code == TOO_LARGE else 422)
 
 

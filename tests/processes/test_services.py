@@ -267,3 +267,13 @@ def test_a_process_without_a_published_version_has_no_definition(project: Projec
 
     with pytest.raises(NotFound):
         published_definition(process_by_slug(project, "small"))
+
+
+def test_a_file_of_errors_is_answered_with_the_first_thousand(project: Project) -> None:
+    source = "name: broken\nphases:\n" + "  - {}\n" * 3_000
+
+    with pytest.raises(InputError) as refused:
+        add(project, source)
+
+    assert len(refused.value.issues) == 1_001
+    assert refused.value.issues[-1].code == "errors.more"
