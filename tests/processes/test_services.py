@@ -270,7 +270,7 @@ def test_a_process_without_a_published_version_has_no_definition(project: Projec
 
 
 def test_a_file_of_errors_is_answered_with_the_first_thousand(project: Project) -> None:
-    source = "name: broken\nphases:\n" + "  - {}\n" * 3_000
+    source = f"name: broken\ntags: [{'[], ' * 3_000}]\n"
 
     with pytest.raises(InputError) as refused:
         add(project, source)
