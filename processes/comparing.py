@@ -8,7 +8,7 @@ from typing import Any
 
 from processes.definition.compare import Change, Comparison, Difference, compare
 from processes.definition.model import Definition
-from processes.texts import DiffLine, Piece, diff, word_diff
+from processes.texts import DiffLine, Piece, WordDiffs, diff
 
 LONG_TEXT = 30
 
@@ -54,23 +54,23 @@ def compared(old: Definition | None, new: Definition | None, old_text: str, new_
 
 
 def _sections(old: Definition, new: Definition) -> Iterator[Section]:
-    comparison = compare(old, new)
+    comparison, words = compare(old, new), WordDiffs()
     texts = {"Rules": _rule_texts(old, new), "Phases": _phase_texts(old, new)}
     for title, differences in (("Rules", comparison.rules), ("Phases", comparison.phases)):
         if differences:
-            yield Section(title, tuple(_entry(one, texts[title]) for one in differences))
-    if head := _head(comparison):
+            yield Section(title, tuple(_entry(one, texts[title], words) for one in differences))
+    if head := _head(comparison, words):
         yield Section("The process itself", (head,))
 
 
-def _head(comparison: Comparison) -> Entry | None:
-    fields = tuple(_fields(comparison.process))
+def _head(comparison: Comparison, words: WordDiffs) -> Entry | None:
+    fields = tuple(_fields(comparison.process, words))
     return Entry("", Change.CHANGED, "", fields) if fields else None
 
 
-def _entry(difference: Difference, texts: Mapping[str, str]) -> Entry:
+def _entry(difference: Difference, texts: Mapping[str, str], words: WordDiffs) -> Entry:
     text = "" if difference.change is Change.CHANGED else texts.get(difference.name, "")
-    return Entry(difference.name, difference.change, text, tuple(_fields(difference.fields)))
+    return Entry(difference.name, difference.change, text, tuple(_fields(difference.fields, words)))
 
 
 def _rule_texts(old: Definition, new: Definition) -> dict[str, str]:
@@ -83,12 +83,12 @@ def _phase_texts(old: Definition, new: Definition) -> dict[str, str]:
     return {phase.id: phase.description for phase in (*old.phases, *new.phases)}
 
 
-def _fields(fields: Mapping[str, tuple[Any, Any]]) -> Iterator[FieldChange]:
+def _fields(fields: Mapping[str, tuple[Any, Any]], words: WordDiffs) -> Iterator[FieldChange]:
     for name, (old, new) in fields.items():
         if isinstance(old, Mapping) and isinstance(new, Mapping):
             keys = [key for key in {**old, **new} if old.get(key) != new.get(key)]
             yield from (FieldChange(f"{name}: {key}", old.get(key), new.get(key)) for key in keys)
         elif isinstance(old, str) and isinstance(new, str) and len(old) > LONG_TEXT and new:
-            yield FieldChange(name, old, new, tuple(word_diff(old, new)))
+            yield FieldChange(name, old, new, tuple(words.of(old, new)))
         else:
             yield FieldChange(name, old, new)

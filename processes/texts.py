@@ -11,6 +11,9 @@ LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|\Z)")
 DIFF_KINDS = {"+": "add", "-": "del", "@": "hunk"}
 MAX_DIFF_LINES = 4000
 MAX_WORDS = 1000
+MAX_PAIRS = 5_000_000
+"""Words of an old text times words of the new one, over all texts of a page: a second of work."""
+MIN_ALIKE = 0.5
 
 
 def with_line_ends_of(old: str, new: str) -> str:
@@ -92,22 +95,36 @@ class Piece:
     text: str
 
 
-def word_diff(old: str, new: str) -> list[Piece]:
-    """What changed within a text, word by word; all of it where the two have little in common."""
-    before, after = re.findall(r"\s+|\w+|[^\w\s]", old), re.findall(r"\s+|\w+|[^\w\s]", new)
-    whole = [Piece("del", old), Piece("ins", new)]
-    if max(len(before), len(after)) > MAX_WORDS:
-        return whole
-    matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
-    if matcher.quick_ratio() < 0.5 or matcher.ratio() < 0.5:
-        return whole
-    pieces = []
+class WordDiffs:
+    """Changes within texts, word by word, as long as one allowance for all of them lasts."""
+
+    def __init__(self, pairs: int = MAX_PAIRS) -> None:
+        self._left = pairs
+
+    def of(self, old: str, new: str) -> list[Piece]:
+        """Both texts whole where they have little in common, or are too much to compare."""
+        before, after = _words(old), _words(new)
+        pairs = len(before) * len(after)
+        if max(len(before), len(after)) <= MAX_WORDS and pairs <= self._left:
+            self._left -= pairs
+            matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
+            if matcher.quick_ratio() >= MIN_ALIKE and matcher.ratio() >= MIN_ALIKE:
+                return list(_pieces(matcher, before, after))
+        return [Piece("del", old), Piece("ins", new)]
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\s+|\w+|[^\w\s]", text)
+
+
+def _pieces(
+    matcher: difflib.SequenceMatcher[str], before: list[str], after: list[str]
+) -> Iterator[Piece]:
     for tag, i, j, m, n in matcher.get_opcodes():
         if tag == "equal":
-            pieces.append(Piece("same", "".join(before[i:j])))
+            yield Piece("same", "".join(before[i:j]))
             continue
         if j > i:
-            pieces.append(Piece("del", "".join(before[i:j])))
+            yield Piece("del", "".join(before[i:j]))
         if n > m:
-            pieces.append(Piece("ins", "".join(after[m:n])))
-    return pieces
+            yield Piece("ins", "".join(after[m:n]))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from processes.texts import diff, with_line_ends_of, word_diff
+from processes.texts import WordDiffs, diff, with_line_ends_of
 
 MIXED = "a\r\nb\nc\r\nd"
 
@@ -55,15 +55,23 @@ def test_texts_of_many_lines_are_not_compared() -> None:
 
 
 def test_a_change_of_a_word_is_shown_as_that() -> None:
-    pieces = word_diff("Every figure names its source", "Every figure names its own source")
+    pieces = WordDiffs().of("Every figure names its source", "Every figure names its own source")
 
     assert [(piece.kind, piece.text) for piece in pieces if piece.kind != "same"] == [
         ("ins", "own ")
     ]
 
 
+def test_texts_beyond_the_allowance_of_a_page_stand_whole() -> None:
+    words = WordDiffs(pairs=100)
+
+    told = [[piece.kind for piece in words.of("a b c d", "a b c e")] for _ in range(3)]
+
+    assert told == [["same", "del", "ins"], ["same", "del", "ins"], ["del", "ins"]]
+
+
 def test_texts_without_anything_in_common_stand_whole() -> None:
-    assert [piece.kind for piece in word_diff("alpha beta", "gamma delta epsilon")] == [
+    assert [piece.kind for piece in WordDiffs().of("alpha beta", "gamma delta epsilon")] == [
         "del",
         "ins",
     ]
