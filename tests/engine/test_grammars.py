@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.engine.grammar_answers import answers
@@ -51,6 +51,8 @@ def test_a_grammar_is_found_by_the_suffix(path: str, language: str | None) -> No
 
 
 @pytest.mark.parametrize("suffix", IN_PROCESS)
+# The first example of a language loads its parser.
+@settings(deadline=None)
 @given(content=st.binary(max_size=200) | st.text("{}[]()<>=:'\"\n\t -#&!%$;,.aé\0").map(str.encode))
 def test_no_content_makes_a_parser_raise(suffix: str, content: bytes) -> None:
     grammar = GRAMMARS[suffix]
