@@ -98,10 +98,30 @@ def test_a_rule_about_evidence_names_the_item() -> None:
     assert [one.place for one in conclusion.findings] == [{"evidence": "e2"}]
 
 
-def test_binary_files_are_not_searched() -> None:
+@pytest.mark.parametrize(
+    ("path", "content", "is_searched"),
+    [
+        ("a.bin", b" x\0", False),
+        ("a", b" x\0", False),
+        ("a.ts", (b"\x47 x\0" + bytes(184)) * 4, False),  # television
+        ("a.md", b"\x89PNG\r\n\x1a\n x\0", True),
+        ("a.md", b"%PDF- x", True),
+        ("a.bin", b" x", True),
+        ("a.log", b" x\0", True),  # or a NUL would hide the rest of a report
+        ("A.MD", b"\0\n x", True),
+        ("a.py", b" x\0", True),
+        ("a.md", " x".encode("utf-16-le"), True),
+        ("a.md", " x".encode("utf-16-be"), True),
+    ],
+)
+def test_binary_files_are_not_searched_and_texts_are(
+    path: str, content: bytes, is_searched: bool
+) -> None:
     rule = regex("no-x", "x", target="deliverables")
 
-    assert evaluate(files={"a.bin": b"x\0"}, rules=[rule]).findings == ()
+    conclusion = evaluate(files={path: content}, rules=[rule])
+
+    assert ("no-x" in {one.rule for one in conclusion.findings}) is is_searched
 
 
 def test_a_pattern_that_cannot_run_blames_nobody() -> None:

@@ -17,17 +17,11 @@ from verification.engine.evidence import (
     PatternMatch,
     UnsupportedPattern,
 )
+from verification.engine.grammars.text import wide_encoding
 
 MAX_PLACES = 50
 MAX_QUOTE_CHARS = 200
 TOO_LONG = "It took too long."
-WIDE_MARKS = {
-    # The longer marks begin like a shorter one.
-    codecs.BOM_UTF32_LE: "utf-32",
-    codecs.BOM_UTF32_BE: "utf-32",
-    codecs.BOM_UTF16_LE: "utf-16",
-    codecs.BOM_UTF16_BE: "utf-16",
-}
 
 
 def search(
@@ -40,9 +34,8 @@ def search(
 
 def text_of(content: bytes) -> bytes:
     """The same text in valid UTF-8 without a byte order mark."""
-    for mark, encoding in WIDE_MARKS.items():
-        if content.startswith(mark):
-            return content.decode(encoding, errors="replace").encode(errors="replace")
+    if encoding := wide_encoding(content):
+        return content.decode(encoding, errors="replace").encode(errors="replace")
     content = content.removeprefix(codecs.BOM_UTF8)
     if content.isascii():
         return content

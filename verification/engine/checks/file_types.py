@@ -15,6 +15,8 @@ from verification.engine.grammars.contents import (
     BINARY,
     HTML,
     LOOKED_AT_BYTES,
+    PAGES,
+    TEXTS,
     held,
     is_transport_stream,
 )
@@ -62,11 +64,6 @@ BEGINNINGS: dict[str, tuple[bytes, ...]] = {
     "woff2": (b"wOF2",),
     "wasm": (b"\0asm",),
 }
-TEXTS = frozenset(
-    {"txt", "md", "markdown", "rst", "adoc", "tex", "log", "css", "scss", "ini", "cfg", "env",
-     "srt", "vtt", "ics", "eml"}
-)  # fmt: skip
-PAGES = frozenset({"html", "htm", "xhtml", "vue", "php"})
 _LOOKS: dict[str, Callable[[bytes], bool]] = {
     "pdf": lambda start: b"%PDF-" in start[:PDF_MAY_START_WITHIN_BYTES],
     "tar": lambda start: start[257:262] == b"ustar" or not start.strip(b"\0"),

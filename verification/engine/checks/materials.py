@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,12 +11,18 @@ from verification.engine.case import Case, Ports
 from verification.engine.checks.changed_files import changed_files_of
 from verification.engine.checks.deliverables import declared_files
 from verification.engine.evidence import SubmittedFile
+from verification.engine.grammars import grammar_of
+from verification.engine.grammars.contents import (
+    LOOKED_AT_BYTES,
+    PAGES,
+    TEXTS,
+    is_transport_stream,
+)
+from verification.engine.grammars.text import wide_encoding
 from verification.engine.tree import meant_by
 
 MAX_FILE_BYTES = 50_000_000
 MAX_BATCH_BYTES = 4_000_000
-_LOOKED_AT_BYTES = 8_192
-_WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +88,18 @@ def _contents_of_files(case: Case, ports: Ports) -> Iterator[Material]:
             yield Material(b"", file.path, too_large=True)
             continue
         content = ports.workspace.read(file.path)
-        if not is_binary(content):
+        if not is_binary(file.path, content):
             yield Material(content, file.path)
 
 
-def is_binary(content: bytes) -> bool:
-    return b"\0" in content[:_LOOKED_AT_BYTES] and not content.startswith(_WIDE_MARKS)
+def is_binary(path: str, content: bytes) -> bool:
+    """Whether a file is no text. A NUL alone hides nothing in a file whose name promises text."""
+    start = content[:LOOKED_AT_BYTES]
+    if b"\0" not in start or wide_encoding(content):
+        return False
+    return not _promises_text(path) or is_transport_stream(start)
+
+
+def _promises_text(path: str) -> bool:
+    suffix = path.rsplit(".", 1)[-1].lower()
+    return suffix in TEXTS | PAGES or grammar_of(path) is not None

@@ -44,6 +44,12 @@ _RIFF = {b"WEBP": "a WebP image", b"WAVE": "a WAV recording", b"AVI ": "an AVI v
 # Plain letters that a text may begin with: binary only beside bytes that no text holds.
 _ALSO_LETTERS = frozenset({"a bzip2 archive", "a Parquet table", "an MP3 recording"})
 _PACKETS = ((0, 188), (4, 192))
+TEXTS = frozenset(
+    {"txt", "md", "markdown", "rst", "adoc", "tex", "log", "css", "scss", "ini", "cfg", "env",
+     "srt", "vtt", "ics", "eml"}
+)  # fmt: skip
+PAGES = frozenset({"html", "htm", "xhtml", "vue", "php"})
+"""Suffixes of texts that have no grammar here."""
 _TRANSPORT = "an MPEG transport stream"
 
 
