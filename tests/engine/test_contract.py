@@ -306,11 +306,11 @@ def test_every_check_is_bounded_in_work_time_and_memory(check_id: str, large: Ca
     workspace, probe = CountingWorkspace(), CountingProbe()
     reach = Ports(workspace, probe, FixedClock())
     tracemalloc.start()
-    started = time.monotonic()
+    started = time.process_time()
 
     count = sum(1 for _ in checks.CHECKS[check_id].look(large, reach))
 
-    seconds, (_, peak) = time.monotonic() - started, tracemalloc.get_traced_memory()
+    seconds, (_, peak) = time.process_time() - started, tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert count <= 2 * CALLS + OUTPUTS + RULES
     assert workspace.read_files <= FILES
@@ -321,13 +321,13 @@ def test_every_check_is_bounded_in_work_time_and_memory(check_id: str, large: Ca
 
 
 def test_so_large_a_run_is_concluded_in_bounded_time(large: Case) -> None:
-    started = time.monotonic()
+    started = time.process_time()
 
     tiers = list(climb(large, Ports(CountingWorkspace(), CountingProbe(), FixedClock())))
     conclusion = conclude(large, tiers)
 
     assert conclusion.verdict == "reject"
-    assert time.monotonic() - started < SECONDS
+    assert time.process_time() - started < SECONDS
 
 
 def test_a_failed_call_costs_the_same_however_many_follow() -> None:

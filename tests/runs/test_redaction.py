@@ -1,8 +1,15 @@
 from __future__ import annotations
 
+import json
+
+import psutil
+import pytest
+
 from loomverify.accounts.models import Project
-from tests.runs.conftest import Caller
-from verification.runs.intake.redaction import redact_content, redact_json
+from tests.runs.conftest import Caller, body_of, problem
+from verification.runs.intake import redaction
+from verification.runs.intake.redaction import Redaction
+from verification.runs.models import Blob, Run
 
 TOKEN = [r"sk-[a-z0-9]+"]
 
@@ -10,7 +17,7 @@ TOKEN = [r"sk-[a-z0-9]+"]
 def test_every_string_is_redacted_and_nothing_else() -> None:
     body = {"output": "key sk-abc1.", "n": 3, "calls": [{"args": ["sk-zz9", None, True]}]}
 
-    redacted = redact_json(body, TOKEN)
+    redacted = Redaction(TOKEN).json(body)
 
     assert redacted == {
         "output": "key [redacted].",
@@ -20,14 +27,14 @@ def test_every_string_is_redacted_and_nothing_else() -> None:
 
 
 def test_text_files_are_redacted_and_binary_ones_stay() -> None:
-    assert redact_content("ключ sk-abc".encode(), TOKEN) == "ключ [redacted]".encode()
-    assert redact_content(b"\xffsk-abc", TOKEN) == b"\xffsk-abc"
+    assert Redaction(TOKEN).content("ключ sk-abc".encode()) == "ключ [redacted]".encode()
+    assert Redaction(TOKEN).content(b"\xffsk-abc") == b"\xffsk-abc"
 
 
 def test_without_patterns_nothing_is_touched() -> None:
     body = {"a": object()}
 
-    assert redact_json(body, []) is body
+    assert Redaction([]).json(body) is body
 
 
 def test_a_name_that_grows_by_redaction_is_still_taken_in(agent: Caller, project: Project) -> None:
@@ -36,3 +43,34 @@ def test_a_name_that_grows_by_redaction_is_still_taken_in(agent: Caller, project
     run = agent.submit(executor={"model": "7" * 120})
 
     assert run["verdict"] == "accept"
+
+
+def test_one_pattern_after_another_replaces_what_is_left() -> None:
+    assert Redaction([r"a+", r"\[redacted\]b"]).content(b"xaab") == b"x[redacted]"
+
+
+@pytest.mark.parametrize("where", ["output", "files"])
+def test_patterns_that_take_too_long_refuse_the_run_and_store_nothing(
+    agent: Caller, project: Project, where: str
+) -> None:
+    Project.objects.filter(pk=project.pk).update(redaction_patterns=["(a?){1000}b"])
+    text = "a" * 4_000_000
+    fields = {"output": text} if where == "output" else {"files": {"a.txt": text}}
+
+    answer = agent.post("/runs", body_of(**fields))
+
+    assert problem(answer)[:2] == (422, "redaction.too_slow")
+    assert not Run.objects.exists()
+    assert not Blob.objects.exists()
+
+
+def test_a_lost_child_is_asked_again(agent: Caller, project: Project) -> None:
+    Project.objects.filter(pk=project.pk).update(redaction_patterns=TOKEN)
+    agent.submit(output="key sk-abc")
+    child = redaction._probe()._child
+    assert child is not None
+    psutil.Process(child._process.pid).kill()
+
+    run = agent.submit(output="key sk-abd")
+
+    assert "sk-abd" not in json.dumps(Run.objects.get(uuid=run["id"]).submission.body)

@@ -91,6 +91,21 @@ class ChildProbe:
                 answers.append(NotInspected(str(error)))
         return answers
 
+    def redact(
+        self, patterns: Sequence[str], texts: Sequence[bytes], *, seconds: float
+    ) -> Sequence[bytes]:
+        """Return the texts with every match replaced.
+
+        Raises:
+            TookTooLong: not within so many seconds.
+            CouldNotInspect: the child was lost.
+        """
+        header = {"ask": "redact", "patterns": patterns, "cpu_seconds": math.ceil(max(0, seconds))}
+        with self._exchange(START_SECONDS) as child:
+            deadline = time.monotonic() + seconds
+            child.send(frame(header, texts), deadline)
+            return child.receive_parts(deadline)[1]
+
     def start(self) -> None:
         """Start the child before the first request needs it."""
         with self._lock:
@@ -188,9 +203,11 @@ class _Child:
             self._send(content, deadline)
 
     def receive(self, deadline: float) -> dict[str, Any]:
+        return self.receive_parts(deadline)[0]
+
+    def receive_parts(self, deadline: float) -> tuple[dict[str, Any], list[bytes]]:
         head_size, body_size = LENGTHS.unpack(self._read(LENGTHS.size, deadline))
-        header, _ = opened(self._read(head_size, deadline), self._read(body_size, deadline))
-        return header
+        return opened(self._read(head_size, deadline), self._read(body_size, deadline))
 
     def _send(self, content: bytes, deadline: float) -> None:
         left = memoryview(content)

@@ -18,6 +18,7 @@ from typing import Any, BinaryIO
 
 from verification.adapters.probe_wire import LENGTHS, frame, opened
 from verification.adapters.python_syntax import parse_python
+from verification.adapters.redacting import redacted
 from verification.engine.evidence import (
     Answer,
     NotInspected,
@@ -44,6 +45,9 @@ def main() -> None:
         head_size, body_size = LENGTHS.unpack(lengths)
         header, parts = opened(requests.read(head_size), requests.read(body_size))
         limit_cpu(header["cpu_seconds"])
+        if header["ask"] == "redact":
+            _send(answers, frame({}, redacted(header["patterns"], parts)))
+            continue
         for told in answer(header, parts):
             _send(answers, frame(told))
 

@@ -24,7 +24,6 @@ from verification.engine.attempts import budget, candidate_sha256
 from verification.engine.outcome import Purpose
 from verification.runs import events, figures
 from verification.runs.evidence_store import Digest, name_blobs
-from verification.runs.intake.redaction import redact_json
 from verification.runs.intake.schemas import RunIn
 from verification.runs.models import (
     OPEN_STATES,
@@ -64,10 +63,12 @@ class Target:
 class Intake:
     """A checked submission, ready to be stored.
 
-    `files` is `{path: (sha256, size)}` of contents that are in the evidence store already.
+    `kept` is the body as it may be stored, without files and after redaction; `files` is
+    `{path: (sha256, size)}` of contents that are in the evidence store already.
     """
 
     body: RunIn
+    kept: dict[str, Any]
     target: Target
     files: Mapping[str, Digest]
     body_sha256: str
@@ -187,7 +188,7 @@ def _phase(definition: Definition, phase_id: str | None) -> Phase:
 def _store(access: Access, intake: Intake) -> Run:
     now = timezone.now()
     target = intake.target
-    body = _kept_body(access, intake.body)
+    body = intake.kept
     task = _task(access, intake)
     submission = submission_of(body, intake.files)
     title = (submission.task.description.strip().splitlines() or [""])[0][:200]
@@ -223,12 +224,6 @@ def _waker(run_id: int) -> Callable[[], None]:
         wake(run_id)
 
     return send
-
-
-def _kept_body(access: Access, body: RunIn) -> dict[str, Any]:
-    kept = body.model_dump(exclude={"files"}, exclude_none=True)
-    redacted: dict[str, Any] = redact_json(kept, access.project.redaction_patterns)
-    return redacted
 
 
 def _searchable(output: str, title: str, task: Task) -> str:

@@ -1,55 +1,98 @@
-"""What must not be kept is replaced before anything is stored, on a linear-time matcher."""
+"""What must not be kept is replaced before anything is stored, in a limited child process."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import lru_cache
+import time
+from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Any
 
-import re2
+from loomverify.errors import FaultError, InputError
+from verification.adapters.probe import ChildProbe, TookTooLong
+from verification.engine.evidence import CouldNotInspect
 
-REPLACEMENT = "[redacted]"
-MAX_PROGRAM_BYTES = 8 * 1024 * 1024
-
-
-def redact_json(node: Any, patterns: Sequence[str]) -> Any:
-    """Return the same JSON with every match in every string replaced; keys stay."""
-    if not patterns:
-        return node
-    return _walk(node, _replacer(tuple(patterns)))
+BASE_SECONDS = 1.5
+SECONDS_A_TEXT = 0.002
+BYTES_A_SECOND = 20_000_000
+TRIES = 2
 
 
-def redact_content(content: bytes, patterns: Sequence[str]) -> bytes:
-    """Redact a text file; content that is not UTF-8 stays as it is."""
-    if not patterns:
-        return content
-    try:
-        text = content.decode()
-    except UnicodeDecodeError:
-        return content
-    return _replacer(tuple(patterns))(text).encode()
+class Redaction:
+    """A project's patterns at work on one request, within one allowance of time.
+
+    Raises:
+        InputError: `redaction.too_slow`, the patterns take longer than any should.
+    """
+
+    def __init__(self, patterns: Sequence[str]) -> None:
+        self._patterns = tuple(patterns)
+        self._seconds_left = BASE_SECONDS
+
+    def json(self, node: Any) -> Any:
+        """Return the same JSON with every match in every string replaced; keys stay."""
+        if not self._patterns:
+            return node
+        texts = [text.encode() for text in _strings(node)]
+        return _rebuilt(node, iter(self._replaced(texts)))
+
+    def content(self, content: bytes) -> bytes:
+        """Redact a text file; content that is not UTF-8 stays as it is."""
+        if not self._patterns:
+            return content
+        try:
+            content.decode()
+        except UnicodeDecodeError:
+            return content
+        return self._replaced([content])[0]
+
+    def _replaced(self, texts: Sequence[bytes]) -> Sequence[bytes]:
+        size = sum(map(len, texts))
+        self._seconds_left += SECONDS_A_TEXT * len(texts) + size / BYTES_A_SECOND
+        started = time.monotonic()
+        try:
+            return self._asked(texts)
+        except TookTooLong as error:
+            raise InputError(
+                "redaction.too_slow",
+                "This project's redaction patterns take too long on what was submitted, so that "
+                "nothing was stored. An admin can simplify them in the project's settings.",
+            ) from error
+        finally:
+            self._seconds_left -= time.monotonic() - started
+
+    def _asked(self, texts: Sequence[bytes]) -> Sequence[bytes]:
+        for number in range(TRIES):
+            try:
+                return _probe().redact(self._patterns, texts, seconds=self._seconds_left)
+            except TookTooLong:
+                raise
+            except CouldNotInspect as error:
+                if number == TRIES - 1:
+                    raise FaultError("redaction could not run") from error
+        raise AssertionError("unreachable")
 
 
-def _walk(node: Any, replace: Callable[[str], str]) -> Any:
+def _strings(node: Any) -> Iterator[str]:
     if isinstance(node, str):
-        return replace(node)
+        yield node
+    elif isinstance(node, list):
+        for child in node:
+            yield from _strings(child)
+    elif isinstance(node, dict):
+        for child in node.values():
+            yield from _strings(child)
+
+
+def _rebuilt(node: Any, texts: Iterator[bytes]) -> Any:
+    if isinstance(node, str):
+        return next(texts).decode()
     if isinstance(node, list):
-        return [_walk(child, replace) for child in node]
+        return [_rebuilt(child, texts) for child in node]
     if isinstance(node, dict):
-        return {key: _walk(child, replace) for key, child in node.items()}
+        return {key: _rebuilt(child, texts) for key, child in node.items()}
     return node
 
 
-@lru_cache(maxsize=64)
-def _replacer(patterns: tuple[str, ...]) -> Callable[[str], str]:
-    options = re2.Options()
-    options.max_mem = MAX_PROGRAM_BYTES
-    options.log_errors = False
-    compiled = [re2.compile(pattern, options) for pattern in patterns]
-
-    def replace(text: str) -> str:
-        for pattern in compiled:
-            text = pattern.sub(REPLACEMENT, text)
-        return text
-
-    return replace
+@cache
+def _probe() -> ChildProbe:
+    return ChildProbe()

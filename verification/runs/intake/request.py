@@ -21,7 +21,7 @@ from verification.runs.intake.archive import (
 )
 from verification.runs.intake.multipart import RUN_LOC, WORKSPACE_LOC, read_parts
 from verification.runs.intake.reading import MAX_JSON_BYTES, inline_files, parse_body, validate_body
-from verification.runs.intake.redaction import redact_content
+from verification.runs.intake.redaction import Redaction
 
 LARGE_BYTES = 1_000_000
 _large = threading.Lock()
@@ -53,9 +53,11 @@ def _read_request(access: Access, request: HttpRequest) -> services.Submitted:
     if known is not None:
         return services.Submitted(known, is_new=False)
     target = services.find_target(access=access, body=run)
-    files = _store_files(access, inline_files(run, loc=loc), archive)
+    redaction = Redaction(access.project.redaction_patterns)
+    kept = redaction.json(run.model_dump(exclude={"files"}, exclude_none=True))
+    files = _store_files(access, inline_files(run, loc=loc), archive, redaction=redaction)
     intake = services.Intake(
-        body=run, target=target, files=files, body_sha256=sha256, idempotency_key=key
+        body=run, kept=kept, target=target, files=files, body_sha256=sha256, idempotency_key=key
     )
     return services.submit_run(access=access, intake=intake)
 
@@ -92,14 +94,18 @@ def _idempotency_key(request: HttpRequest) -> str | None:
 
 
 def _store_files(
-    access: Access, inline: dict[str, bytes], archive: IO[bytes] | None
+    access: Access,
+    inline: dict[str, bytes],
+    archive: IO[bytes] | None,
+    *,
+    redaction: Redaction,
 ) -> dict[str, Digest]:
     """Put the files into the evidence store; return `{path: (sha256, size)}`."""
     if archive is not None:
         check_archive(archive, besides=inline, loc=WORKSPACE_LOC)
     files: dict[str, Digest] = {}
     for path, content in _contents(inline, archive):
-        kept = redact_content(content, access.project.redaction_patterns)
+        kept = redaction.content(content)
         store_contents(access.project, [kept])
         files[path] = digest_of(kept)
     return files
