@@ -140,10 +140,23 @@ def test_a_check_ends_as_its_findings_count(enforcement: str, found: str, ended:
 
 
 @pytest.mark.parametrize(
+    ("verdict", "ended"),
+    [(Verdict.ACCEPT, "passed"), (Verdict.REJECT, "failure"), (Verdict.UNDECIDED, "skipped")],
+)
+def test_a_hard_violation_passes_only_where_the_work_was_accepted(
+    verdict: Verdict, ended: str
+) -> None:
+    finding = {"rule": "syntax", "enforcement": "hard", "verdict": "violated"}
+
+    assert cases_of(made(verdict, finding))["syntax"][0] == ended
+
+
+@pytest.mark.parametrize(
     ("applied", "verdict", "reason", "ended"),
     [
         (True, "satisfied", "phase", "passed"),
         (True, "unknown", "phase", "skipped"),
+        (True, "violated", "phase", "skipped"),  # thousands of others are told first
         (False, "not_reached", "other_phase", "skipped"),
     ],
 )
