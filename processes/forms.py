@@ -102,16 +102,16 @@ class RuleForm(forms.Form):
         help_text="Counts matches: fewer are a violation. Empty: matches are not counted.",
     )
     requires_exact_cardinality = forms.BooleanField(
-        label="and not one more",
+        label="exactly as many",
         required=False,
-        help_text="With a count, more are a violation too.",
+        help_text="More than that are a violation, too.",
     )
     where = forms.ChoiceField(
         label="Applies to",
         choices=_choices(
             (EVERY, "every phase, also ones that come later"),
-            (NAMED, "the phases marked here"),
             (NO_PHASE, "no phase named: speaks everywhere, as advisory at most"),
+            (NAMED, "the phases marked here"),
         ),
         widget=forms.RadioSelect,
     )
@@ -274,7 +274,7 @@ class TemplateForm(forms.Form):
     template = forms.CharField(max_length=80)
     name = forms.RegexField(
         rf"^{NAME.pattern}\Z",
-        label="Name of the new one",
+        label="Name of the new process",
         max_length=MAX_NAME,
         error_messages={"invalid": "Small letters, digits and hyphens, such as code-change."},
     )

@@ -13,6 +13,8 @@
     for (const note of document.querySelectorAll("[data-saved-note]")) note.hidden = dirty;
   };
   const isDirty = () => document.body.classList.contains("is-dirty");
+  // A refused form comes back with what was typed, and none of it is saved.
+  if (guarded?.hasAttribute("data-dirty")) setDirty(true);
 
   // ------------------------------------------------------------ the code editor
 
@@ -119,6 +121,13 @@
   addEventListener("pageshow", () => { leaving = false; });
   addEventListener("beforeunload", (event) => {
     if (isDirty() && !leaving) event.preventDefault();
+  });
+
+  // Whoever marks a phase means the phases that are marked.
+  document.addEventListener("change", (event) => {
+    if (event.target.name !== "phases" || !event.target.checked) return;
+    const named = event.target.form.querySelector('[name="where"][value="named"]');
+    if (named) named.checked = true;
   });
 
   // Whoever writes into the last, empty example gets another one.

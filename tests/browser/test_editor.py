@@ -126,6 +126,37 @@ def test_what_is_not_saved_is_not_left_unasked(visit: Visit, scene: Scene, edito
     assert asked == ["beforeunload"]
 
 
+def test_a_refused_form_is_not_left_unasked(visit: Visit, scene: Scene, editor: User) -> None:
+    page = visit(editor).go(url(scene, "draft_rule", 0))
+    asked: list[str] = []
+
+    def leave(dialog: Dialog) -> None:
+        asked.append(dialog.type)
+        dialog.accept()
+
+    page.on("dialog", leave)
+    page.get_by_label("Type").select_option("regex")
+    page.get_by_label("Looks for").fill("(unclosed")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.locator(".errorlist").get_by_text("Not a pattern")).to_be_visible()
+
+    expect(page.locator("[data-dirty-note]").first).to_be_visible()
+    page.get_by_role("link", name="Matrix").click()
+
+    expect(page.locator("#matrix")).to_be_visible()
+    assert asked == ["beforeunload"]
+
+
+def test_marking_a_phase_says_that_the_rule_applies_to_the_marked_ones(
+    visit: Visit, scene: Scene, editor: User
+) -> None:
+    page = visit(editor).go(url(scene, "draft_rule_new"))
+
+    page.locator('[name="phases"]').first.check()
+
+    expect(page.get_by_label("the phases marked here")).to_be_checked()
+
+
 def test_a_button_beside_the_text_asks_before_it_drops_what_was_typed(
     visit: Visit, scene: Scene, editor: User
 ) -> None:
@@ -293,7 +324,7 @@ def test_a_pasted_process_is_looked_at_and_made(visit: Visit, scene: Scene) -> N
     page.wait_for_selector(".ace_text-input")
     page.evaluate(f"(text) => {EDITOR}.setValue(text)", source)
 
-    page.get_by_role("button", name="Look at it").click()
+    page.get_by_role("button", name="Check it").click()
     expect(page.get_by_role("heading", name="A new process: pasted")).to_be_visible()
     page.get_by_role("button", name="Make the process").click()
 

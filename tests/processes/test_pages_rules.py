@@ -265,7 +265,7 @@ def test_a_number_without_a_rule_is_not_found(desk: Desk, path: str) -> None:
         ({"example_pass": ["TODO"], "example_fail": ["fine"]}, "2 of 2 examples broken."),
         ({"expect": "match", "example_pass": ["TODO"]}, "The example holds."),
         ({"min_count": "2", "example_pass": ["TODO TODO"], "example_fail": ["TODO"]}, "All 2"),
-        ({"check": "a(", "example_pass": ["x"]}, "Not a pattern that can run."),
+        ({"check": "a(", "example_pass": ["x"]}, "Not a pattern: missing )"),
         ({"type": "llm"}, "Instructions are tried by a judge"),
         ({"example_pass": ["x" * 20_000]}, "The example holds"),
     ],
@@ -286,6 +286,7 @@ def test_trying_without_a_script_answers_with_the_form_and_saves_nothing(desk: D
 
     assert answer.status_code == 200
     assert "1 of 1 example broken" in said(answer)
+    assert "data-dirty " in answer.content.decode()
     assert desk.draft.source_text == SOURCE_TEXT
 
 
