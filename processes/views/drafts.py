@@ -154,7 +154,7 @@ def draft_undo(request: AccessRequest, draft: Draft) -> HttpResponse:
     except Conflict as error:
         messages.warning(request, f"{error} Nothing was undone.")
     else:
-        messages.success(request, "The last change is undone.")
+        messages.success(request, "The last change is undone. Undo once more brings it back.")
     return redirect(_came_from(request, draft))
 
 

@@ -71,7 +71,7 @@ def test_a_version_is_shown_from_every_side(project: Project, view: str, text: s
 def test_an_older_version_says_that_it_is_not_published(project: Project) -> None:
     html = html_of(project, "process_detail", "small-work", query="?version=1")
 
-    assert "not the published one" in html
+    assert "not published;" in html
 
 
 def test_two_versions_are_compared_by_rule_and_by_line(project: Project) -> None:
