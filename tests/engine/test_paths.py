@@ -154,6 +154,8 @@ def test_one_name_in_two_forms_of_unicode_is_one_file(path: str, name: str) -> N
         (edits("x/gone.md"), ToolCall("bash", True, args={"command": "git mv x src"})),
         (edits("build/x/gone.md"), ToolCall("bash", True, args="rm -rf ./build/")),
         (edits("gone.md"), ToolCall("python", True, args="os.remove('gone.md')")),
+        (edits("x/gone.md"), ToolCall("python", True, args="shutil.rmtree('x')")),
+        (edits("gone.md"), ToolCall("node", True, args="await fs.unlinkSync('gone.md')")),
         (edits("gone.md"), ToolCall("pwsh", True, args=["Remove-Item gone.md"])),
     ],
 )
@@ -167,6 +169,8 @@ def test_nobody_misses_what_was_taken_away_on_purpose(calls: tuple[ToolCall, ...
         (edits("gone.md", tool="format"),),
         (edits("gone.md"), ToolCall("bash", True, args="cat gone.md")),
         (edits("gone.md"), ToolCall("bash", True, args="rm other.md")),
+        # A name so long that a matcher which tries it in every way would never end.
+        (edits("gone.md"), ToolCall("bash", True, args="os." + "rm" * 400_000 + "-")),
         (edits("gone.md"), failed_call("web_fetch", "404", args="rm gone.md")),
     ],
 )

@@ -15,7 +15,9 @@ _TAKES_AWAY = re.compile(
 )
 _COMMANDS = re.compile(
     r"(?<![\w./-])(?:rm|rmdir|unlink|mv|del|erase|rd|move|ren|rename|trash|shred"
-    r"|(?:remove|move|rename)-item|(?:os|shutil|fs)\.\w*(?:remove|unlink|rename|move|rm)\w*)(?![\w-])"
+    r"|(?:remove|move|rename)-item)(?![\w-])"
+    # Bounded, because what is submitted may hold a name of a million letters.
+    r"|(?<![\w./-])(?:os|shutil|fs)\.\w{0,20}(?:remove|unlink|rename|move|rm)"
     r"|\.unlink\(",
     re.IGNORECASE,
 )
