@@ -220,6 +220,23 @@ def test_rules_are_listed_as_applied_or_skipped_with_reasons() -> None:
     assert "other phase" in html
 
 
+@pytest.mark.parametrize(
+    ("enforcement", "tone"),
+    [("hard", "fail"), ("advisory", "warn"), ("observe", "warn")],
+)
+def test_a_rule_that_only_advises_does_not_look_like_one_that_rejects(
+    enforcement: str, tone: str
+) -> None:
+    trace = [{"rule": "kept", "applied": True, "verdict": "violated", "reason": "phase"}]
+    found = [{"rule": "kept", "enforcement": enforcement}]
+    run = make_run(make_project(), findings=found, evaluation={"rule_trace": trace})
+
+    [entry] = get(run).context["page"].applied  # type: ignore[attr-defined]
+
+    assert (entry["badge"].word, entry["badge"].tone) == ("violated", tone)
+    assert entry["why"] == "this phase"
+
+
 def test_feedback_stands_ready_to_copy() -> None:
     said = {"text": "<verification_rejected>Fix it.", "items": []}
     html = html_of(make_run(make_project(), evaluation={"feedback": said}))

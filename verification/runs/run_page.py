@@ -170,8 +170,15 @@ class RunPage:
     @property
     def _trace(self) -> list[dict[str, Any]]:
         trace: list[dict[str, Any]] = self.evaluation.rule_trace if self.evaluation else []
+        hard = {one.row.rule for one in self.findings if one.row.enforcement == "hard"}
         return [
-            {**entry, "badge": wording.FINDING_VERDICTS.get(entry.get("verdict") or "")}
+            {
+                **entry,
+                "badge": wording.rule_badge(
+                    entry.get("verdict") or "", is_hard=entry["rule"] in hard
+                ),
+                "why": wording.trace_reason(entry["reason"]),
+            }
             for entry in trace
         ]
 

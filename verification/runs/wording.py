@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from verification.engine.finding import TraceReason
 from verification.engine.outcome import Action, Outcome, Status, Verdict
 from verification.runs.models import Run, RunState
 
@@ -61,6 +62,19 @@ FINDING_VERDICTS = {
     "unknown": Badge("unknown", "open", _QUESTION),
     "satisfied": Badge("satisfied", "pass", _CHECK),
 }
+VIOLATED_ADVISORY = Badge("violated", "warn", _TRIANGLE)
+
+
+def rule_badge(verdict: str, *, is_hard: bool) -> Badge | None:
+    """A rule that only advises does not look like one that rejected the work."""
+    if verdict == "violated" and not is_hard:
+        return VIOLATED_ADVISORY
+    return FINDING_VERDICTS.get(verdict)
+
+
+def trace_reason(reason: str) -> str:
+    """Why a rule was applied or skipped."""
+    return "this phase" if reason == TraceReason.PHASE else reason.replace("_", " ")
 
 
 def badge(outcome: str | None, verdict: str, state: str = "") -> Badge:

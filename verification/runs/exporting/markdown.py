@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from itertools import groupby
 
+from verification.engine.outcome import ConfidenceLevel
 from verification.runs import rendering, wording
 from verification.runs.exporting.gathered import Found, RunReport
 from verification.runs.exporting.texts import markdown_code, markdown_text
@@ -44,9 +46,9 @@ def _verdict(report: RunReport) -> Iterator[str]:
         "Verifier": f"v{run.verifier_version.number}",
         "Tier": f"{run.tier_achieved} of {run.tier_requested} reached",
         "Submitted": f"{run.created_at:%Y-%m-%d %H:%M:%S} UTC",
-        "Cost": f"${rendering.usd(run.cost_usd)}",
+        "Cost": _cost(run.cost_usd),
     }
-    if run.confidence_level:
+    if run.confidence_level not in ("", ConfidenceLevel.FAILED):
         facts["Confidence"] = run.confidence_level.lower()
     yield "\n".join(f"- {name}: {markdown_text(value, MAX_LINE)}" for name, value in facts.items())
 
@@ -94,7 +96,10 @@ def _rules(report: RunReport) -> Iterator[str]:
     if not report.trace:
         yield "The process has none, or none was reached."
     if applied:
-        rows = [(one["rule"], _words(one["verdict"]), _words(one["reason"])) for one in applied]
+        rows = [
+            (one["rule"], _words(one["verdict"]), wording.trace_reason(one["reason"]))
+            for one in applied
+        ]
         yield _table(("Applied", "Verdict", "Why"), rows)
     if skipped:
         yield _table(("Skipped", "Why"), [(one["rule"], _words(one["reason"])) for one in skipped])
@@ -116,10 +121,14 @@ def _tier(tier: TierResult) -> tuple[str, ...]:
         str(tier.tier),
         _words(tier.status),
         f"{tier.duration_ms} ms",
-        f"${rendering.usd(tier.cost_usd)}",
+        _cost(tier.cost_usd),
         tier.model,
         tier.detail,
     )
+
+
+def _cost(amount: Decimal) -> str:
+    return f"${rendering.usd(amount)}" if amount else "free"
 
 
 def _words(code: str) -> str:
