@@ -57,7 +57,7 @@ def read_semantic_checks(fields: Fields, phase_ids: Collection[str]) -> tuple[Ru
             continue
         if not mapping.has("check"):
             # Old development packages name a helper program instead of an instruction.
-            entry.complain("key.kept", f"{entry.path}: kept, no effect here.", Level.NOTE)
+            entry.complain("key.kept", f"{entry.path} is kept, and has no effect here.", Level.NOTE)
             continue
         rules.append(_read_rule(mapping, phase_ids, name_keys=("id", "name"), scope=(ANY_PHASE,)))
     return tuple(rules)
