@@ -300,7 +300,9 @@ class Fields:
             if key in self.asked:
                 continue
             if key in kept:
-                value.complain("key.kept", f"{value.path} is kept, and has no effect here.", Level.NOTE)
+                value.complain(
+                    "key.kept", f"{value.path} is kept, and has no effect here.", Level.NOTE
+                )
             else:
                 value.complain("key.unknown", f"{value.path} is not a known key.", Level.NOTE)
 
