@@ -42,9 +42,16 @@ def draft_context(draft: Draft, view: str) -> dict[str, Any]:
         "checked": check(draft.source_text),
         "newest": newest,
         "is_behind": is_behind,
+        "other_published": None if is_behind else _other_published(draft),
         "can_merge": is_behind and _both(draft, newest) is not None,
         "is_changed": draft.source_text != draft.base.source_text,
     }
+
+
+def _other_published(draft: Draft) -> ProcessVersion | None:
+    """After going back, the published version is older than what a draft begins with."""
+    published = draft.process.published
+    return published if published and published.pk != draft.base_id else None
 
 
 def _both(draft: Draft, newest: ProcessVersion) -> str | None:
@@ -188,12 +195,20 @@ def draft_restore(request: AccessRequest, slug: str) -> HttpResponse:
 @require_POST
 @draft_page
 def draft_rebase(request: AccessRequest, draft: Draft) -> HttpResponse:
-    """Go on from the newest version, with the draft's text, with that version's, or with both."""
+    """Go on from the newest version, with the draft's text, with that version's, or with both.
+
+    The text of an older version that is published can be taken, too.
+    """
     newest = services.newest_version(draft.process)
+    published = draft.process.published or newest
     choices = {
         "mine": (draft.source_text, f"Your text goes on from v{newest.number} now."),
         "theirs": (newest.source_text, f"The draft holds the text of v{newest.number} now."),
         "both": (_both(draft, newest), f"Your changes stand in the text of v{newest.number} now."),
+        "published": (
+            published.source_text,
+            f"The draft holds the text of v{published.number} now. Undo brings yours back.",
+        ),
     }
     source_text, said = choices.get(request.POST.get("text", ""), (None, ""))
     if source_text is None:

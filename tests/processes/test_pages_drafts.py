@@ -322,6 +322,24 @@ def test_changes_that_meet_are_not_put_together(desk: Desk) -> None:
     assert desk.draft.base.number == 1
 
 
+def test_after_going_back_a_draft_says_what_it_brings_along(project: Project) -> None:
+    process = project.processes.get()
+    first = process.published
+    add_version(process, CHANGED)
+    Process.objects.filter(pk=process.pk).update(published=first)
+    desk = Desk(process)
+    draft = desk.begin()
+
+    text = said(desk.get("draft_matrix"))
+
+    assert "v1 is published; this draft began with v2, which is not." in text
+    assert draft.source_text == CHANGED
+    taken: dict[str, Any] = {"text": "published", "number": 2}
+    assert desk.post("draft_rebase", **taken, lock_version=draft.lock_version).status_code == 302
+    assert desk.draft.source_text == SOURCE_TEXT
+    assert "Go on with the text of v1" not in said(desk.get("draft_publish"))
+
+
 def test_a_draft_behind_is_not_published(desk: Desk) -> None:
     desk.save(f"{SOURCE_TEXT}# m\n")
     add_version(desk.process, CHANGED)
