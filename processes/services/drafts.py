@@ -113,8 +113,12 @@ def rebase_draft(*, draft: Draft, lock_version: int, number: int, source_text: s
         if newest.number != number:
             raise _behind(draft, newest)
         changed = _change(draft, lock_version, lambda text: source_text)
-        Draft.objects.filter(pk=draft.pk).update(base=newest)
-        changed.base = newest
+        # The same text on another base is another draft: an older window must not publish it.
+        is_same_text = changed.lock_version == lock_version
+        Draft.objects.filter(pk=draft.pk).update(
+            base=newest, lock_version=changed.lock_version + is_same_text
+        )
+        changed.refresh_from_db()
     return changed
 
 

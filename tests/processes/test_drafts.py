@@ -295,6 +295,17 @@ def test_a_draft_goes_on_from_the_newer_version_with_either_text(
     assert publish(mine, editor).version.number == 3
 
 
+def test_the_same_text_on_a_newer_version_is_another_draft(process: Process, editor: User) -> None:
+    draft = open_for(process, editor)
+    add_newer(process, editor)
+    text = draft.source_text
+
+    services.rebase_draft(draft=draft, lock_version=1, number=2, source_text=text)
+
+    with pytest.raises(Conflict, match="another window"):
+        services.save_draft(draft=draft, lock_version=1, source_text=CHANGED)
+
+
 def test_going_on_needs_to_have_seen_the_newest_version(process: Process, editor: User) -> None:
     draft = open_for(process, editor)
     newer = add_newer(process, editor)
