@@ -13,6 +13,7 @@ from loomverify.errors import Conflict, InputError
 from processes.definition.load import load
 from processes.definition.model import Problem
 from processes.definition.patch import Edit, Unpatchable, patch
+from processes.definition.reading import Unreadable
 from processes.models import Process, ProcessVersion
 from processes.services.drafts import newest_version
 from processes.services.versions import add_version
@@ -68,12 +69,14 @@ def _patched(source: str, edits: Sequence[Edit]) -> str:
     try:
         return patch(source, edits)
     except Unpatchable as error:
-        problem = error.problem
-        raise InputError(
-            problem.code,
-            f"Line {problem.line}: {problem.message}",
-            loc=("body", "edits", error.edit, problem.path, problem.line),
-        ) from error
+        raise _refusal(error.problem, ("edits", error.edit, error.problem.path)) from error
+    except Unreadable as error:
+        raise _refusal(error.problem, ("base_version",)) from error
+
+
+def _refusal(problem: Problem, place: tuple[str | int, ...]) -> InputError:
+    told = f"Line {problem.line}: {problem.message}"
+    return InputError(problem.code, told, loc=("body", *place, problem.line))
 
 
 def _need_name(process: Process, text: str) -> None:

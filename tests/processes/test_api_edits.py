@@ -66,6 +66,16 @@ def test_everything_else_in_the_file_stays_byte_for_byte(admin: Api, path: Any) 
     assert admin.get(f"/processes/{slug}/versions/1.yaml").content.decode() == source
 
 
+def test_a_version_that_cannot_be_read_any_more_is_refused_with_its_line(admin: Api) -> None:
+    admin.add(SMALL)
+    ProcessVersion.objects.update(source_text="name: small\nphases: [\n")
+
+    answer = edit(admin, SEVERE)
+
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["loc"][:2] == ["body", "base_version"]
+
+
 def test_edits_are_made_in_order_all_of_them_or_none(admin: Api) -> None:
     admin.add(SMALL)
     renamed = {"set": ["rules", "no-todo", "name"], "value": "no-tbd"}
