@@ -406,6 +406,35 @@ def test_a_finding_names_its_place(finding: dict[str, Any], place: str) -> None:
     assert get(run).context["page"].findings[0].place == place  # type: ignore[attr-defined]
 
 
+def test_a_finding_on_evidence_opens_that_evidence_at_its_line() -> None:
+    texts = "".join(f"line {number}\n" for number in range(1, 40))
+    run = make_run(
+        make_project(),
+        body={"evidence": [{"id": "e1", "text": "other"}, {"id": "e2", "text": texts}]},
+        findings=[{"place": {"evidence": "e2"}, "line": 30, "column": 1, "quote": "line 30"}],
+    )
+
+    pane = get(run, "?at=1").context["page"].pane  # type: ignore[attr-defined]
+
+    assert pane.title == "Evidence e2"
+    assert pane.text.lines[0].number == 22
+    assert [line.number for line in pane.text.lines if line.enforcement] == [30]
+
+
+def test_a_finding_on_claims_opens_them_with_those_marked() -> None:
+    claims = [
+        {"text": f"Claim {number}", "label": "inferred", "section": "other"} for number in range(3)
+    ]
+    run = make_run(
+        make_project(), body={"claims": claims}, findings=[{"place": {"claims": [0, 2]}}]
+    )
+
+    pane = get(run, "?at=1").context["page"].pane  # type: ignore[attr-defined]
+
+    assert [line.number for line in pane.text.lines if line.enforcement] == [1, 3]
+    assert "3. Claim 2 (inferred, other; evidence: none)" in html_of(run, "?at=1")
+
+
 def test_the_verdict_says_how_many_hard_findings_stand_beside_the_leading_one() -> None:
     run = make_run(
         make_project(),

@@ -17,7 +17,7 @@ LINES_OF_PANE = 160
 MAX_DIFFED_FILES = 8
 MAX_JSON_CHARACTERS = 60_000
 
-OUTPUT, TOOLS, DIFF = "output", "tools", "diff"
+OUTPUT, TOOLS, DIFF, EVIDENCE, CLAIMS = "output", "tools", "diff", "evidence", "claims"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +55,10 @@ class Material:
             return self.file(finding.path, (finding.line or 1) - LINES_BEFORE_PLACE)
         if "tool_call" in finding.place:
             return self.tools(only=finding.place["tool_call"], enforcement=finding.enforcement)
+        if "evidence" in finding.place:
+            return self.evidence(finding.place["evidence"], finding)
+        if "claims" in finding.place:
+            return self.claims(finding.place["claims"])
         if finding.path:
             return self.file(finding.path)
         text = self.body.get("output") or ""
@@ -86,6 +90,27 @@ class Material:
         ]
         return Pane(TOOLS, "Tool calls" if only is None else f"Tool call {only + 1}", calls=calls)
 
+    def evidence(self, name: Any, finding: Finding) -> Pane:
+        items = self.body.get("evidence") or ()
+        text = next((str(one.get("text") or "") for one in items if one.get("id") == name), "")
+        marks = [_mark(one) for one in self.findings if one.place.get("evidence") == name]
+        first = line_of(text, _mark(finding)) - LINES_BEFORE_PLACE
+        shown = artefacts.shown_text(text, marks, first=first, limit=LINES_OF_PANE)
+        return Pane(EVIDENCE, f"Evidence {name}", text=shown, size=len(text.encode()))
+
+    def claims(self, numbers: Sequence[int]) -> Pane:
+        """Each claim in a line of its own."""
+        claims = self.body.get("claims") or ()
+        text = "\n".join(_claim(number, one) for number, one in enumerate(claims, start=1))
+        marks = [
+            Mark(one.enforcement, number + 1)
+            for one in self.findings
+            for number in one.place.get("claims") or ()
+        ]
+        first = min(numbers, default=0) + 1 - LINES_BEFORE_PLACE
+        shown = artefacts.shown_text(text, marks, first=first, limit=LINES_OF_PANE)
+        return Pane(CLAIMS, "Claims", text=shown)
+
     def diff(self, previous: Run) -> Pane:
         before = Submission.objects.filter(run=previous).first()
         old_output = (before.body.get("output") or "") if before else ""
@@ -116,6 +141,12 @@ def shown_file(row: RunFile, findings: Sequence[Finding], *, first: int, limit: 
 
 def _mark(finding: Finding) -> Mark:
     return Mark(finding.enforcement, finding.line, finding.column, finding.quote)
+
+
+def _claim(number: int, claim: Mapping[str, Any]) -> str:
+    said = " ".join(str(claim.get("text") or "").split())
+    evidence = ", ".join(map(str, claim.get("evidence") or ())) or "none"
+    return f"{number}. {said} ({claim.get('label')}, {claim.get('section')}; evidence: {evidence})"
 
 
 def _call(number: int, call: Mapping[str, Any], enforcement: str) -> ToolCall:
