@@ -22,7 +22,8 @@ from verification.runs.models import Run, RunState, Task
 
 COUNT_CAP = 10_000
 SEARCH_COUNT_CAP = 1_000
-MATCH_CAP = 10_000
+MATCH_CAP = 100_001
+"""One more than an export holds, so that it can tell when it is cut."""
 COMMON_SHARE = 0.02
 """Words in a larger share of runs are met soon by date order; rarer ones are collected first."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
@@ -53,17 +53,18 @@ def _rule_ids(report: RunReport) -> Iterator[str]:
 
 def _driver(report: RunReport, rules: list[str]) -> dict[str, Any]:
     number = version("loomverify")
+    firsts = {one.row.rule: one for one in reversed(report.found)}
     return {
         "name": "LoomVerify",
         "version": number,
         "semanticVersion": number,
-        "rules": [_descriptor(report, rule) for rule in rules],
+        "rules": [_descriptor(report, rule, firsts) for rule in rules],
     }
 
 
-def _descriptor(report: RunReport, name: str) -> dict[str, Any]:
+def _descriptor(report: RunReport, name: str, firsts: Mapping[str, Found]) -> dict[str, Any]:
     rule = report.rules.get(name)
-    first = next((one for one in report.found if one.row.rule == name), None)
+    first = firsts.get(name)
     if rule is None:
         code = first.row.reason_code if first else ""
         short = REASONS[code].title if code in REASONS else f"The check {name}."

@@ -41,7 +41,7 @@ def read_request(access: Access, request: HttpRequest) -> services.Submitted:
 def _is_large(request: HttpRequest) -> bool:
     """A body that does not tell its size may be of any; all of it has arrived by now."""
     size = request.META.get("CONTENT_LENGTH") or ""
-    return not size.isdigit() or int(size) > LARGE_BYTES
+    return not (size.isascii() and size.isdigit()) or int(size) > LARGE_BYTES
 
 
 def _read_request(access: Access, request: HttpRequest) -> services.Submitted:
