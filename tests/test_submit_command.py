@@ -198,6 +198,10 @@ def test_a_rejection_without_a_finding_shows_the_feedback() -> None:
         ({"path": "", "target": "output", "line": 3}, "output:3"),
         ({"path": "", "target": "output"}, "output"),
         ({"path": None, "target": "evidence"}, ""),
+        ({"target": "evidence", "place": {"tool_call": 1}}, "tool call 2"),
+        ({"target": "evidence", "place": {"claims": [0, 3]}}, "claim 1, 4"),
+        ({"target": "evidence", "place": {"evidence": "e2"}, "line": 3}, "evidence e2:3"),
+        ({"target": "evidence", "place": {"tool_call": "x", "claims": ["y"]}}, ""),
         ({}, ""),
     ],
 )

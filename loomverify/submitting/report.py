@@ -102,7 +102,9 @@ class Report:
 
 def place_of(finding: Body) -> str:
     """`path:line:column`, as far as it is known; the answer itself is called `output`."""
-    where = finding.get("path") or (finding.get("target") if finding.get("line") else "")
+    where = finding.get("path") or _beyond(finding.get("place") or {})
+    if not where and finding.get("line"):
+        where = finding.get("target")
     if not where:
         return plain(finding["target"]) if finding.get("target") == "output" else ""
     known = [plain(where)]
@@ -111,6 +113,16 @@ def place_of(finding: Body) -> str:
             break
         known.append(plain(part))
     return ":".join(known)
+
+
+def _beyond(place: Body) -> str:
+    """What was submitted beside the files and the answer."""
+    number, claims = place.get("tool_call"), place.get("claims")
+    if isinstance(number, int):
+        return f"tool call {number + 1}"
+    if isinstance(claims, list) and all(isinstance(one, int) for one in claims):
+        return f"claim {', '.join(str(one + 1) for one in claims)}"
+    return f"evidence {place['evidence']}" if place.get("evidence") else ""
 
 
 def plain(value: object) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 from verification.engine.evidence import SyntaxProblem
 from verification.engine.grammars.registry import MAX_DATA_BYTES, Parsed, grammar
 from verification.engine.grammars.templates import excused, mark_at
-from verification.engine.grammars.text import BLANK, MARKED, decoded, place_of
+from verification.engine.grammars.text import BLANK, MARKED, decoded, line_and_column
 
 MAX_REMARKS = 10
 _MAX_PLACED_CHARS = 1_000_000
@@ -115,7 +115,7 @@ def broken(text: str, error: json.JSONDecodeError) -> SyntaxProblem:
         at, message = len(before) - 1, _TRAILING.format(shown)
     elif shown == "," and error.msg.startswith("Illegal trailing comma"):
         message = _TRAILING.format(text[at + 1 :].lstrip()[:1])
-    line, column = place_of(text, at)
+    line, column = line_and_column(text, at)
     problem = SyntaxProblem(message, line, column)
     return excused(problem) if mark_at(text, error.pos) else problem
 
@@ -135,7 +135,7 @@ def _lone_surrogate(text: str) -> list[SyntaxProblem]:
         return []
     for escape in _ESCAPE.finditer(text):
         if escape["lone"]:
-            return [SyntaxProblem(_LONE, *place_of(text, escape.start()), certain=False)]
+            return [SyntaxProblem(_LONE, *line_and_column(text, escape.start()), certain=False)]
     return []
 
 
@@ -162,7 +162,7 @@ def _twice(key: str) -> str:
 
 
 def _doubt(message: str, text: str, at: int) -> SyntaxProblem:
-    return SyntaxProblem(message, *place_of(text, at), certain=False)
+    return SyntaxProblem(message, *line_and_column(text, at), certain=False)
 
 
 def _blanked(found: re.Match[str]) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 from verification.engine.evidence import NotInspected, SyntaxProblem
 from verification.engine.grammars.registry import Parsed, grammar
 from verification.engine.grammars.templates import excused, has_marks
-from verification.engine.grammars.text import decoded, place_of
+from verification.engine.grammars.text import decoded, line_and_column
 
 MAX_BYTES = 300_000
 MAX_PROBLEMS = 5
@@ -90,7 +90,7 @@ def _problems(text: str) -> list[SyntaxProblem] | NotInspected:
         if tries.are_spent:
             return NotInspected(_TOO_MANY)
         start = one.start + _begins_at(one.text)
-        found.append(SyntaxProblem(_NO_DIALECT, *place_of(text, start), certain=False))
+        found.append(SyntaxProblem(_NO_DIALECT, *line_and_column(text, start), certain=False))
         if len(found) == MAX_PROBLEMS:
             break
     # Where texts end differs from dialect to dialect, and with it where statements do.

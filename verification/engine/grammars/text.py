@@ -62,7 +62,7 @@ def undecodable(content: bytes, error: UnicodeDecodeError) -> SyntaxProblem:
     return SyntaxProblem(NOT_UTF8, line, column)
 
 
-def place_of(text: str, offset: int) -> tuple[int, int]:
+def line_and_column(text: str, offset: int) -> tuple[int, int]:
     """Line and column of an offset, both from 1."""
     return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
 

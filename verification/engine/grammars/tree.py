@@ -13,7 +13,7 @@ from typing import Any
 from verification.engine.evidence import SyntaxProblem
 from verification.engine.grammars.registry import Parsed, grammar
 from verification.engine.grammars.templates import excused, has_control_marks, mark_at
-from verification.engine.grammars.text import decoded, place_of
+from verification.engine.grammars.text import decoded, line_and_column
 
 _MAX_SHOWN = 40
 _MISSING = "{} is missing here."
@@ -48,7 +48,7 @@ def parse_source(language: str, content: bytes) -> Parsed:
     if node is None:
         return ()
     offset = len(source[: node.start_byte].decode("utf-8", "replace"))
-    problem = SyntaxProblem(_told(node, source), *place_of(text, offset), certain=False)
+    problem = SyntaxProblem(_told(node, source), *line_and_column(text, offset), certain=False)
     is_template = mark_at(text, offset) or has_control_marks(text)
     return (excused(problem) if is_template else problem,)
 

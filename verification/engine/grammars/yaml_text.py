@@ -9,7 +9,7 @@ import yaml
 from verification.engine.evidence import NotInspected, SyntaxProblem
 from verification.engine.grammars.registry import MAX_DATA_BYTES, Parsed, grammar
 from verification.engine.grammars.templates import excused
-from verification.engine.grammars.text import decoded, place_of, sentence
+from verification.engine.grammars.text import decoded, line_and_column, sentence
 
 MAX_DOUBTED_BYTES = 5_000_000
 """In larger files no key is compared with another."""
@@ -135,6 +135,6 @@ def _is_disputed(message: str, text: str, line: int) -> bool:
 def _unreadable(error: Any, text: str) -> SyntaxProblem:
     character = error.character if isinstance(error.character, int) else ord(error.character)
     at = text.find(chr(character)) if character <= 0x10FFFF else -1
-    line, column = place_of(text, at) if at >= 0 else (0, 0)
+    line, column = line_and_column(text, at) if at >= 0 else (0, 0)
     certain = character <= _LAST_FORBIDDEN
     return SyntaxProblem(f"U+{character:04X}: {error.reason}.", line, column, certain)
