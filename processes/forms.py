@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +15,8 @@ from processes.definition.rules import FAILURE_CLASSES, MAX_COUNT, MAX_RULE_NAME
 MAX_REASON = 300
 MAX_TEXT = 100_000
 MAX_EXAMPLES = 50
+# Few keyboards have an em dash: a hyphen after a file name does for it.
+TYPED_DASH = re.compile(r"^(\S+\.\w{1,10}) +(?:--?|\N{EN DASH}) +")
 EVERY, NAMED, NO_PHASE = "every", "named", "none"
 
 
@@ -244,11 +247,18 @@ class PhaseForm(forms.Form):
         rows=4,
         mono=True,
         required=False,
-        help_text="One file a line: path — what it is. The em dash (—) parts the two.",
+        help_text="One file a line: path — what it is. A hyphen between spaces does for the dash.",
     )
 
     def __init__(self, data: QueryDict | None = None, *, phase: Phase) -> None:
         super().__init__(data, initial=phase_values(phase))
+
+    def clean_deliverables(self) -> str:
+        known = set(self.initial["deliverables"].split("\n"))
+        lines = str(self.cleaned_data["deliverables"]).split("\n")
+        return "\n".join(
+            line if line in known else TYPED_DASH.sub("\\1 \N{EM DASH} ", line) for line in lines
+        )
 
     def values(self) -> dict[str, Any]:
         return {**self.cleaned_data}

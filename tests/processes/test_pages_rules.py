@@ -310,6 +310,25 @@ def test_a_phase_is_edited_where_it_stands(desk: Desk) -> None:
     assert "- id: build   # the work itself" in desk.draft.source_text
 
 
+@pytest.mark.parametrize(
+    ("typed", "path", "description"),
+    [
+        ("notes.md - what is new", "notes.md", "what is new"),
+        ("notes.md -- what is new", "notes.md", "what is new"),
+        ("notes.md \N{EN DASH} what is new", "notes.md", "what is new"),
+        ("notes - final.md", "notes - final.md", ""),
+        ("a-b.md", "a-b.md", ""),
+    ],
+)
+def test_a_hyphen_after_a_file_name_does_for_the_dash(
+    desk: Desk, typed: str, path: str, description: str
+) -> None:
+    desk.post("draft_phase", 0, **{**form_of(desk.get("draft_phase", 0)), "deliverables": typed})
+
+    [one] = desk.get("draft_phases").context["checked"].definition.phases[0].deliverables
+    assert (one.path, one.description) == (path, description)
+
+
 def test_a_phase_that_would_not_load_is_refused_beside_the_field(desk: Desk) -> None:
     sent = form_of(desk.get("draft_phase", 0))
 
