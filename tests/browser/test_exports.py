@@ -27,7 +27,7 @@ def test_a_report_is_saved_from_the_menu_of_a_run(
 
     assert box is not None
     assert 0 <= box["x"] <= box["x"] + box["width"] <= width
-    assert saved.value.suggested_filename == "report.md"
+    assert saved.value.suggested_filename == f"run-{scene.rejected.uuid.hex[:8]}-report.md"
     assert Path(saved.value.path()).read_text().startswith("# Rejected: ")
     assert visitor.complaints == []
 

@@ -45,7 +45,7 @@ def test_an_export_is_an_attachment_of_its_type(
 
     assert answer.status_code == 200
     assert answer["Content-Type"] == CONTENT_TYPES[export]
-    assert answer["Content-Disposition"] == f'attachment; filename="{export}"'
+    assert answer["Content-Disposition"] == f'attachment; filename="run-{run[:8]}-{export}"'
     assert answer["X-Content-Type-Options"] == "nosniff"
     assert answer["Content-Security-Policy"] == "sandbox; default-src 'none'"
 
@@ -158,7 +158,8 @@ def test_the_link_on_the_page_leads_to_the_file(export: RunExport) -> None:
 
     answer = page(project, "run_export_file", run.uuid, export.value)
 
-    assert answer["Content-Disposition"] == f'attachment; filename="{export}"'
+    name = f"run-{run.uuid.hex[:8]}-{export}"
+    assert answer["Content-Disposition"] == f'attachment; filename="{name}"'
     assert content_of(answer).startswith("\ufeff") == (export is RunExport.FINDINGS)
 
 

@@ -10,7 +10,7 @@ from tests.builders import make_project, make_run, make_task
 from verification.engine.outcome import Action, Outcome, Verdict
 from verification.runs.exporting.gathered import report_of
 from verification.runs.exporting.markdown import markdown
-from verification.runs.exporting.texts import markdown_code, markdown_text
+from verification.runs.exporting.texts import markdown_code, markdown_span, markdown_text
 from verification.runs.models import Run, RunState
 
 HOSTILE = [
@@ -57,6 +57,15 @@ def test_submitted_text_stays_text(text: str) -> None:
 
     assert shown.count("<") == 2
     assert shown.startswith("<p>Before ")
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_place_stays_code_within_its_line(text: str) -> None:
+    shown = html_of(f"Before {markdown_span(text, 1000)} after")
+
+    assert re.sub("[^<>]+", "", shown) == "<><><><>"
+    assert shown.startswith("<p>Before <code>")
+    assert shown.endswith("</code> after</p>\n")
 
 
 @pytest.mark.parametrize("text", HOSTILE)

@@ -154,7 +154,8 @@ def test_rules_are_described_as_their_author_did() -> None:
     (rule,) = document_of(run)["tool"]["driver"]["rules"]
 
     assert rule["id"] == "no-placeholders"
-    assert rule["fullDescription"]["text"] == "The rule no-placeholders. Checked: TODO|TBD"
+    assert rule["fullDescription"]["text"] == "The rule no-placeholders."
+    assert rule["properties"]["pattern"] == "TODO|TBD"
     assert rule["defaultConfiguration"] == {"level": "warning"}
     assert rule["properties"]["tags"] == ["loomverify", "regex"]
 

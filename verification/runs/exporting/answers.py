@@ -57,9 +57,11 @@ def run_export(
         )
     if export is RunExport.FINDINGS:
         table = findings_table(Run.objects.filter(pk=run.pk))
-        return table_export(request, table, for_people=for_people)
-    content = WRITERS[export](report_of(run))
-    return _attached(HttpResponse(content, content_type=CONTENT_TYPES[export]), export.value)
+        answer = table_export(request, table, for_people=for_people)
+    else:
+        content = WRITERS[export](report_of(run))
+        answer = HttpResponse(content, content_type=CONTENT_TYPES[export])
+    return _attached(answer, f"run-{run.uuid.hex[:8]}-{export}")
 
 
 def table_export(request: HttpRequest, table: Table, *, for_people: bool) -> HttpResponseBase:

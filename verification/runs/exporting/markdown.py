@@ -9,7 +9,7 @@ from itertools import groupby
 from verification.engine.outcome import ConfidenceLevel
 from verification.runs import rendering, wording
 from verification.runs.exporting.gathered import Found, RunReport
-from verification.runs.exporting.texts import markdown_code, markdown_text
+from verification.runs.exporting.texts import markdown_code, markdown_span, markdown_text
 from verification.runs.models import TierResult
 from verification.runs.run_page import GROUPS, place_of
 
@@ -45,12 +45,12 @@ def _verdict(report: RunReport) -> Iterator[str]:
         "Process": f"{run.process.slug} v{run.process_version.number}, phase {run.phase_id}",
         "Verifier": f"v{run.verifier_version.number}",
         "Tier": f"{run.tier_achieved} of {run.tier_requested} reached",
-        "Submitted": f"{run.created_at:%Y-%m-%d %H:%M:%S} UTC",
         "Cost": _cost(run.cost_usd),
     }
     if run.confidence_level not in ("", ConfidenceLevel.FAILED):
         facts["Confidence"] = run.confidence_level.lower()
-    yield "\n".join(f"- {name}: {markdown_text(value, MAX_LINE)}" for name, value in facts.items())
+    lines = [f"- {name}: {markdown_text(value, MAX_LINE)}" for name, value in facts.items()]
+    yield "\n".join([*lines, f"- Submitted: {run.created_at:%Y-%m-%d %H:%M:%S} UTC"])
 
 
 def _next_step(report: RunReport) -> Iterator[str]:
@@ -79,7 +79,7 @@ def _findings(report: RunReport) -> Iterator[str]:
 def _finding(one: Found) -> Iterator[str]:
     rule, place = markdown_text(one.row.rule, MAX_LINE), place_of(one.row)
     unknown = "" if one.is_violated else " (could not be looked into)"
-    where = f", at {markdown_text(place, MAX_LINE)}" if place else ""
+    where = f", at {markdown_span(place, MAX_LINE)}" if place else ""
     yield f"**{rule}**{unknown}{where}: {markdown_text(one.message, MAX_LINE)}"
     if one.quote:
         doubtful = one.row.quote_verified is False

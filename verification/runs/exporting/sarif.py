@@ -9,7 +9,7 @@ from importlib.metadata import version
 from typing import Any
 from urllib.parse import quote
 
-from processes.definition.model import Enforcement
+from processes.definition.model import Enforcement, RuleType
 from verification.engine.outcome import Verdict
 from verification.engine.reasons import REASONS
 from verification.runs.exporting.gathered import Found, RunReport
@@ -71,7 +71,7 @@ def _descriptor(report: RunReport, name: str, firsts: Mapping[str, Found]) -> di
         told, advice, tag = f"The check {name}. {short}", short, "check"
     else:
         short = rule.description or f"The rule {rule.name}."
-        told = f"{short} Checked: {rule.check}" if rule.check else short
+        told = f"{short} Checked: {rule.check}" if rule.type is RuleType.LLM else short
         advice, tag = rule.suggestion or told, rule.type.value
     usual = rule.usual_enforcement if rule else None
     level = usual or (Enforcement(first.row.enforcement) if first else Enforcement.ADVISORY)
@@ -82,7 +82,8 @@ def _descriptor(report: RunReport, name: str, firsts: Mapping[str, Found]) -> di
         "fullDescription": {"text": _said(told)},
         "help": {"text": _said(advice)},
         "defaultConfiguration": {"level": LEVELS[level]},
-        "properties": {"tags": ["loomverify", tag]},
+        "properties": {"tags": ["loomverify", tag]}
+        | ({"pattern": rule.check} if rule and rule.type is RuleType.REGEX else {}),
     }
 
 

@@ -56,6 +56,14 @@ def markdown_code(text: str, limit: int) -> str:
     return f"{fence}text\n{text}\n{fence}"
 
 
+def markdown_span(text: str, limit: int) -> str:
+    """Code within a line that its text cannot end."""
+    text = visible(one_line(clipped(text, limit)))
+    mark = "`" * (1 + max(map(len, _BACKTICKS.findall(text)), default=0))
+    room = " " if "`" in text else ""
+    return f"{mark}{room}{text}{room}{mark}"
+
+
 def visible(text: str) -> str:
     """Characters that reorder or hide text, by their number."""
     return _HIDDEN.sub(lambda found: f"[U+{ord(found[0]):04X}]", text)
