@@ -7,4 +7,6 @@ import sys
 import pytest
 
 if __name__ == "__main__":
-    sys.exit(pytest.main(["-n", "auto", "--dist", "loadgroup", *sys.argv[1:]]))
+    # A module's tests share what they start: an installation, a browser.
+    together = ["--dist", "loadscope", "--no-loadscope-reorder"]
+    sys.exit(pytest.main(["-n", "auto", *together, *sys.argv[1:]]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import os
 import secrets
@@ -10,10 +11,12 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +29,7 @@ from tests.postgres import FAST
 
 START_SECONDS = 60.0
 PASSWORD = "correct horse battery"
+KEY = f"lv_{secrets.token_urlsafe(32)}"
 COMMANDS: dict[str, Sequence[str]] = {
     "web": ("web", "--host=127.0.0.1"),
     "worker": ("worker", "--queues=live", "--concurrency=2"),
@@ -74,7 +78,7 @@ class Stack:
     variables: Mapping[str, str] = field(default_factory=dict)
     processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
     port: int = field(default_factory=free_port)
-    key: str = field(default_factory=lambda: f"lv_{secrets.token_urlsafe(32)}")
+    key: str = KEY
     database_url: str = ""
 
     @property
@@ -97,8 +101,8 @@ class Stack:
         }
 
     def prepare(self) -> None:
+        subprocess.run(["cp", "-a", f"{_migrated()}/.", str(self.folder)], check=True)
         self.database_url = start_server(self.folder / "postgres", extra_settings=FAST)
-        subprocess.run(self._command("migrate"), env=self.environment, check=True)
 
     def start(self, *names: str) -> None:
         for name in names or COMMANDS:
@@ -177,6 +181,19 @@ class Stack:
     @staticmethod
     def _command(*arguments: str) -> list[str]:
         return [sys.executable, "-m", "loomverify.cli", *arguments]
+
+
+@cache
+def _migrated() -> Path:
+    """An installation with every table and nobody in it but an admin, stopped: made once, copied often."""
+    folder = Path(tempfile.mkdtemp(prefix="loomverify-stack-"))
+    folder.chmod(0o711)  # PostgreSQL is not run by root
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    stack = Stack(folder)
+    stack.database_url = start_server(folder / "postgres", extra_settings=FAST)
+    subprocess.run(stack._command("migrate"), env=stack.environment, check=True)
+    stop_server(folder / "postgres")
+    return folder
 
 
 @contextmanager

@@ -13,8 +13,6 @@ from loomverify.embedded import server_is_running, start_server, stop_server
 from loomverify.env import ConfigurationError
 from tests.stack import wait_for
 
-pytestmark = pytest.mark.xdist_group("ground")
-
 USER = """
 import sys
 from loomverify.embedded import ensure_database

@@ -9,8 +9,6 @@ import pytest
 
 from tests.stack import free_port
 
-pytestmark = pytest.mark.xdist_group("ground")
-
 
 def said_by(*command: str, **variables: str) -> tuple[int, str]:
     done = subprocess.run(

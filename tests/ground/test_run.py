@@ -15,7 +15,7 @@ from loomverify.embedded import start_server, stop_server
 from tests.ground.installation import READY, Installation
 from tests.stack import wait_for
 
-pytestmark = [pytest.mark.xdist_group("ground"), pytest.mark.timeout(120)]
+pytestmark = pytest.mark.timeout(120)
 
 FIRST = re.compile(
     r"LoomVerify is at http://localhost:\d+ \([0-9.]+ s\)\n"
