@@ -141,6 +141,8 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Original]:
             while count < 3 or not loaded.done():
                 submit_files(installation, key, count)
                 count += 1
+        url = start_server(installation.data / "postgres")  # it runs: this adopts it
+        wait_for(lambda: is_idle(url), "the relay to have handed on every event")
         idle = command(installation, "backup", str(backup))
         for code, said in (loaded.result(), idle):
             assert code == 0, said
@@ -148,6 +150,12 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Original]:
         installation.press()
         installation.wait()
         yield Original(kept_by(installation), backup, under_load, key)
+
+
+def is_idle(url: str) -> bool:
+    with psycopg.connect(url) as connection:
+        undone = "select 1 from runs_outboxevent where dispatched_at is null limit 1"
+        return connection.execute(undone).fetchone() is None
 
 
 def submit_files(installation: Installation, key: str, number: int) -> None:
