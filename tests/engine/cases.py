@@ -20,10 +20,16 @@ from processes.definition.model import (
 )
 from verification.engine.climb import Case, Conclusion, Ports, climb, conclude
 from verification.engine.evidence import Probe, Submission, TaskSpec, ToolCall
-from verification.engine.fakes import FixedClock, InProcessProbe, MemoryWorkspace
+from verification.engine.fakes import (
+    FixedClock,
+    InProcessProbe,
+    MemoryWorkspace,
+    ScriptedJudge,
+)
 from verification.engine.finding import Finding
+from verification.engine.judging import Answer, Judge
 from verification.engine.tiers import TierReport
-from verification.engine.verifier import Flags, VerifierSpec
+from verification.engine.verifier import Flags, JudgeModels, VerifierSpec
 
 PHASE, OTHER_PHASE = "write", "plan"
 Files = Mapping[str, str | bytes]
@@ -63,6 +69,7 @@ def case(
     of_phase: Mapping[str, Any] | None = None,
     of_task: Mapping[str, Any] | None = None,
     remediation: Mapping[str, Any] | None = None,
+    models: JudgeModels = JudgeModels(),  # noqa: B008 - frozen
     **submitted: Any,
 ) -> Case:
     phase = Phase(
@@ -82,11 +89,27 @@ def case(
     )
     task = TaskSpec("t", "Do it.", expected_outputs=tuple(expected_outputs), **(of_task or {}))
     submission = Submission(task=task, files=MemoryWorkspace(files).files, **submitted)
-    return Case(definition, phase, submission, VerifierSpec(flags=flags), tier)
+    return Case(definition, phase, submission, VerifierSpec(flags=flags, models=models), tier)
 
 
-def ports(files: Files | None = None, probe: Probe | None = None) -> Ports:
-    return Ports(MemoryWorkspace(files), probe or InProcessProbe(), FixedClock())
+MODELS = JudgeModels("primary", "alternate")
+PASSING = '{"passed": true, "confidence": 0.9}'
+FAILING = '{"passed": false, "issues": ["It is not so."], "confidence": 0.9}'
+
+
+def judged_case(**about: Any) -> Case:
+    """A case of tier 2, unless another is asked for, with a primary and an alternate judge."""
+    return case(**{"tier": 2, "models": MODELS, **about})
+
+
+def judge_of(*script: str | Answer) -> ScriptedJudge:
+    return ScriptedJudge(list(script))
+
+
+def ports(
+    files: Files | None = None, probe: Probe | None = None, judge: Judge | None = None
+) -> Ports:
+    return Ports(MemoryWorkspace(files), probe or InProcessProbe(), FixedClock(), judge)
 
 
 def evaluate(*, files: Files | None = None, probe: Probe | None = None, **about: Any) -> Conclusion:

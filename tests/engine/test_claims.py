@@ -1,18 +1,15 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.engine.cases import case, evaluate, llm, ports, told
-from verification.engine.claims import count_claims, label_of
-from verification.engine.climb import Case, TierReport, climb, conclude
+from tests.engine.cases import PASSING, evaluate, judge_of, judged_case, llm, ports, told
+from verification.engine.claims import label_of, totals_of
+from verification.engine.climb import climb, conclude
 from verification.engine.evidence import Claim, EvidenceItem
-from verification.engine.outcome import Status
 from verification.engine.verifier import LEGACY_FLAGS, Flags
 
 EVIDENCE = (EvidenceItem("e1", text="It is so."),)
@@ -75,7 +72,7 @@ def test_claims_are_counted_by_the_engine() -> None:
 
 
 def test_without_claims_there_is_no_share_of_them() -> None:
-    assert count_claims(())["supporting_unconfirmed_ratio"] is None
+    assert totals_of(())["supporting_unconfirmed_ratio"] is None
 
 
 @pytest.mark.parametrize(
@@ -137,15 +134,10 @@ def test_an_unknown_label_is_noted_once_however_many_carry_it() -> None:
     assert [one.place for one in conclusion.findings[1:]] == [{"claims": [0, 1]}, {"claims": [2]}]
 
 
-class AgreeingJudge:
-    def assess(self, case: Case, tier: int, done: Sequence[TierReport]) -> TierReport:
-        return TierReport(tier=tier, status=Status.PASSED, confidence=0.9)
-
-
 def test_partly_confirmed_work_is_still_looked_at_by_the_judge() -> None:
-    asked = replace(case(claims=A_THIRD, tier=2, rules=[llm("why")]), judge_available=True)
+    asked = judged_case(claims=A_THIRD, tier=2, rules=[llm("why")])
 
-    tiers = list(climb(asked, replace(ports(), judge=AgreeingJudge())))
+    tiers = list(climb(asked, ports(judge=judge_of(PASSING))))
 
     assert [(one.tier, one.status) for one in tiers] == [(1, "passed"), (2, "passed")]
     assert conclude(asked, tiers).outcome == "partial_verified"

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -9,20 +8,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from processes.definition.model import Enforcement
-from tests.engine.cases import case, evaluate, finding, llm, ports, regex, told
-from verification.engine.climb import Case, TierReport, climb, conclude
+from tests.engine.cases import (
+    PASSING,
+    case,
+    evaluate,
+    finding,
+    judge_of,
+    judged_case,
+    llm,
+    ports,
+    regex,
+    told,
+)
+from verification.engine.climb import TierReport, climb, conclude
 from verification.engine.finding import Finding, with_fingerprints
 from verification.engine.outcome import FindingVerdict, Source, Status
 from verification.engine.verifier import LEGACY_FLAGS, Flags
 
 HARD_X = regex("no-x", "x", enforcement=Enforcement.HARD)
-
-
-class AgreeingJudge:
-    """A judge that finds nothing wrong."""
-
-    def assess(self, case: Case, tier: int, done: Sequence[TierReport]) -> TierReport:
-        return TierReport(tier=tier, status=Status.PASSED, confidence=0.9)
 
 
 def test_work_without_a_fault_passes_tier_one_and_is_not_overrated() -> None:
@@ -56,9 +59,9 @@ def test_a_hard_failure_rejects_before_anyone_looks_for_a_judge() -> None:
 
 @pytest.mark.parametrize("switched_off", [Flags(tier2_enabled=False), Flags(tier3_enabled=False)])
 def test_a_tier_that_is_switched_off_is_not_taken_for_passed(switched_off: Flags) -> None:
-    on = replace(case(output="fine", tier=3), judge_available=True)
+    on = judged_case(output="fine", tier=3)
     off = replace(on, verifier=replace(on.verifier, flags=switched_off))
-    reach = replace(ports(), judge=AgreeingJudge())
+    reach = ports(judge=judge_of(PASSING))
 
     with_all = conclude(on, list(climb(on, reach)))
     without = conclude(off, list(climb(off, reach)))
@@ -67,9 +70,9 @@ def test_a_tier_that_is_switched_off_is_not_taken_for_passed(switched_off: Flags
 
 
 def test_a_judge_that_is_there_is_asked_once_per_tier() -> None:
-    asked = replace(case(output="fine", tier=3), judge_available=True)
+    asked = judged_case(output="fine", tier=3)
 
-    tiers = list(climb(asked, replace(ports(), judge=AgreeingJudge())))
+    tiers = list(climb(asked, ports(judge=judge_of(PASSING))))
     conclusion = conclude(asked, tiers)
 
     assert [one.tier for one in tiers] == [1, 2, 3]

@@ -11,7 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from processes.definition.model import Definition, Enforcement, Phase, Rule, RuleType, Severity
-from tests.engine.cases import OTHER_PHASE, case, evaluate, finding, ports, regex
+from tests.engine.cases import (
+    OTHER_PHASE,
+    PASSING,
+    evaluate,
+    finding,
+    judge_of,
+    judged_case,
+    ports,
+    regex,
+)
 from tests.engine.strategies import FLAGS, GLOBAL, cases
 from verification.engine import policy, scoping
 from verification.engine.case import Case, Ports
@@ -30,9 +39,8 @@ from verification.engine.evidence import (
 )
 from verification.engine.fakes import FixedClock, InProcessProbe
 from verification.engine.finding import Finding, TraceReason, with_fingerprints
-from verification.engine.outcome import FindingVerdict, Status, Verdict
+from verification.engine.outcome import FindingVerdict, Verdict
 from verification.engine.reasons import REASONS
-from verification.engine.tiers import TierReport
 from verification.engine.verifier import LEGACY_FLAGS, Flags, PhaseScope, VerifierSpec
 
 NO_X = regex("no-x", "x")
@@ -262,13 +270,6 @@ def test_the_old_engine_is_left_in_doubt_by_what_it_would_have_blamed(
     assert conclusion.verdict is verdict
 
 
-class AgreeingJudge:
-    """A judge that finds nothing wrong."""
-
-    def assess(self, case: Case, tier: int, done: Sequence[TierReport]) -> TierReport:
-        return TierReport(tier=tier, status=Status.PASSED, confidence=0.9)
-
-
 A_THIRD_UNCONFIRMED = (
     Claim("It is so.", "confirmed", "other", ("e1",)),
     Claim("So is this.", "confirmed", "other", ("e1",)),
@@ -327,11 +328,11 @@ def test_every_flag_has_its_pair_of_evaluations_here_or_waits_for_a_judge() -> N
 @pytest.mark.parametrize("flag", OF_TIER_ONE)
 def test_two_evaluations_differ_by_one_flag_alone(flag: str) -> None:
     value, about, expected = OF_TIER_ONE[flag]
-    reach = replace(ports(about.get("files")), judge=AgreeingJudge())
+    reach = ports(about.get("files"), judge=judge_of(PASSING))
 
     found = []
     for flags in (Flags(), replace(Flags(), **{flag: value})):
-        asked = replace(case(**about, flags=flags), judge_available=True)
+        asked = judged_case(**about, flags=flags)
         found.append(conclude(asked, list(climb(asked, reach))))
 
     assert [(one.outcome, one.verdict) for one in found] == expected

@@ -2,44 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Protocol
 
 from processes.definition.model import Definition, Phase
 from verification.engine.evidence import Probe, Submission, Workspace
-from verification.engine.tiers import TierReport
+from verification.engine.judging import CustomAnswer, Judge
 from verification.engine.verifier import VerifierSpec
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """`tier` is the highest tier asked for, 1 to 3."""
+    """`tier` is the highest tier asked for, 1 to 3.
+
+    `fence` marks what is quoted to a judge as data: the submitter cannot know it.
+    `nonce` keeps this evaluation's replies apart from every other's; '' lets them be shared.
+    """
 
     definition: Definition
     phase: Phase
     submission: Submission
     verifier: VerifierSpec
     tier: int
-    judge_available: bool = False
+    fence: str = "0000000000000000"
+    nonce: str = ""
 
     @property
     def is_legacy(self) -> bool:
         return not self.verifier.flags.policy_engine_enabled
 
 
-class Judge(Protocol):
-    """An independent model's reading of a submission."""
+class CustomVerifiers(Protocol):
+    """The operator's own verifiers."""
 
-    def assess(self, case: Case, tier: int, done: Sequence[TierReport]) -> TierReport:
-        """Answer for tier 2 (one reading) or tier 3 (several). Never raises for lost answers."""
+    def names(self) -> Collection[str]:
+        """Those that can be called by name."""
+
+    def call(self, name: str, case: Case, workspace: Workspace) -> CustomAnswer:
+        """Call one in a process of its own. A verifier that breaks is an answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """`clock` gives monotonic seconds."""
+    """`clock` gives monotonic seconds. `judge` None: no model can be asked from here."""
 
     workspace: Workspace
     probe: Probe
     clock: Callable[[], float]
     judge: Judge | None = None
+    custom: CustomVerifiers | None = None

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from processes.definition.model import Enforcement
-from verification.engine import checks, confidence, legacy, policy, scoping
-from verification.engine.case import Case, Judge, Ports
-from verification.engine.claims import ClaimCounts, count_claims, evidence_ids
+from verification.engine import checks, confidence, legacy, policy, scoping, semantic, voting
+from verification.engine.case import Case, Ports
+from verification.engine.claims import ClaimCounts, counted_claims, evidence_ids, totals_of
 from verification.engine.finding import (
     Finding,
     TraceEntry,
     TraceReason,
     with_fingerprints,
 )
+from verification.engine.judging import Ballot
 from verification.engine.outcome import (
     ConfidenceLevel,
     FindingVerdict,
@@ -27,10 +29,11 @@ from verification.engine.outcome import (
     Verdict,
 )
 from verification.engine.reasons import Effect
+from verification.engine.settlement import Artefact, CountedClaim, RemediationDraft
 from verification.engine.tiers import TierReport
 from verification.engine.verifier import Flags
 
-__all__ = ["Case", "Conclusion", "Judge", "Ports", "TierReport", "climb", "conclude"]
+__all__ = ["Case", "Conclusion", "Ports", "TierReport", "climb", "conclude"]
 
 JUDGE_RULE = "judge"
 _ANSWERED = (Status.PASSED, Status.FAILED)
@@ -56,6 +59,12 @@ class Conclusion:
     retry_strategy: RetryStrategy
     claims: ClaimCounts
     review_reasons: tuple[str, ...] = ()
+    counted_claims: tuple[CountedClaim, ...] = ()
+    ballots: tuple[Ballot, ...] = ()
+    artefacts: tuple[Artefact, ...] = ()
+    remediations: tuple[RemediationDraft, ...] = ()
+    result: Any = field(default=None, hash=False)
+    is_final: bool = False
 
 
 def climb(case: Case, ports: Ports, done: Sequence[TierReport] = ()) -> Iterator[TierReport]:
@@ -83,6 +92,7 @@ def conclude(case: Case, tiers: Sequence[TierReport]) -> Conclusion:
     ]
     findings = policy.ordered(told, _rule_order(case))
     decision = policy.decide(findings, case.verifier.flags)
+    counted = _counted_claims(case, tiers)
     achieved = max((report.tier for report in tiers if report.status in _ANSWERED), default=0)
     return Conclusion(
         outcome=decision.outcome,
@@ -97,9 +107,23 @@ def conclude(case: Case, tiers: Sequence[TierReport]) -> Conclusion:
             decision.verdict, findings, tier_requested=case.tier, tier_achieved=achieved
         ),
         retry_strategy=decision.retry_strategy,
-        claims=count_claims(case.submission.claims, evidence_ids(case.submission)),
+        claims=totals_of(counted),
         review_reasons=decision.review_reasons,
+        counted_claims=counted,
+        ballots=tuple(one for report in tiers for one in report.ballots),
+        artefacts=tuple(one for report in tiers for one in report.artefacts),
+        remediations=tuple(one for report in tiers for one in report.remediations),
+        result=next((report.result for report in tiers if report.result is not None), None),
+        is_final=any(report.is_final for report in tiers),
     )
+
+
+def _counted_claims(case: Case, tiers: Sequence[TierReport]) -> tuple[CountedClaim, ...]:
+    """As the highest tier that settled them left them; else as they were submitted."""
+    settled = [(report.tier, report.claims) for report in tiers if report.claims is not None]
+    if settled:
+        return max(settled, key=lambda one: one[0])[1]
+    return counted_claims(case.submission.claims, evidence_ids(case.submission))
 
 
 def _run_tier(case: Case, ports: Ports, tier: int, done: tuple[TierReport, ...]) -> TierReport:
@@ -109,9 +133,13 @@ def _run_tier(case: Case, ports: Ports, tier: int, done: tuple[TierReport, ...])
     enabled = flags.tier2_enabled if tier == 2 else flags.tier3_enabled
     if not enabled:
         return _unavailable(tier, f"Tier {tier} was asked for and is switched off.")
-    if ports.judge is None or not case.judge_available:
+    if ports.judge is None or not case.verifier.models.is_configured:
         return _unavailable(tier, f"Tier {tier} was asked for and no judge is configured.")
-    return ports.judge.assess(case, tier, done)
+    assess = semantic.assess if tier == 2 else voting.vote
+    started = ports.clock()
+    report = assess(case, ports, ports.judge, done)
+    duration_ms = round((ports.clock() - started) * 1000)
+    return replace(report, findings=with_fingerprints(report.findings), duration_ms=duration_ms)
 
 
 def _deterministic(case: Case, ports: Ports) -> TierReport:

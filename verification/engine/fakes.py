@@ -5,16 +5,18 @@ from __future__ import annotations
 import ast
 import hashlib
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
+from verification.engine import evidence
 from verification.engine.evidence import (
-    Answer,
     NotInspected,
     Pattern,
     SubmittedFile,
     SyntaxProblem,
 )
 from verification.engine.grammars import Parsed, grammar_of
+from verification.engine.judging import Answer, Question
 from verification.engine.matching import Texts, search
 
 
@@ -52,7 +54,7 @@ class InProcessProbe:
 
     def search(
         self, patterns: Sequence[Pattern], texts: Sequence[bytes], *, seconds: float
-    ) -> Sequence[Answer]:
+    ) -> Sequence[evidence.Answer]:
         return list(search(patterns, Texts(texts), clock=time.monotonic))
 
 
@@ -67,6 +69,33 @@ class FixedClock:
 
     def advance(self, seconds: float) -> None:
         self.now += seconds
+
+
+@dataclass
+class ScriptedJudge:
+    """Answers by script, by turn, the last one again and again; keeps what it was asked.
+
+    A script entry is a text, a whole `Answer`, or a function of the question.
+    """
+
+    script: list[str | Answer | Callable[[Question], str | Answer]]
+    asked: list[Question] = field(default_factory=list)
+    noted: list[str] = field(default_factory=list)
+
+    def ask(self, questions: Sequence[Question]) -> Sequence[Answer]:
+        return [self._answer(question) for question in questions]
+
+    def note(self, ref: int, recovery: str) -> None:
+        self.noted.append(recovery)
+
+    def _answer(self, question: Question) -> Answer:
+        self.asked.append(question)
+        said = self.script.pop(0) if len(self.script) > 1 else self.script[0]
+        if callable(said):
+            said = said(question)
+        if isinstance(said, Answer):
+            return said
+        return Answer(text=said, model=question.judge, ref=len(self.asked))
 
 
 def _parsed(path: str, content: bytes) -> Parsed:

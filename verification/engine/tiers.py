@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
 from verification.engine.finding import Finding, TraceEntry
+from verification.engine.judging import Ballot
 from verification.engine.outcome import Status
+from verification.engine.settlement import Artefact, CountedClaim, RemediationDraft
 
 
 @dataclass(frozen=True, slots=True)
 class TierReport:
     """`cost_usd` is a decimal string: what this tier cost, never a running total.
 
-    `confidence` (0 to 1) is None where the tier has none to offer.
+    `confidence` (0 to 1) is None where the tier has none to offer. `claims` None: this tier
+    did not settle them. `result` is what a custom verifier returned; `is_final`: it said that
+    no further attempt can help.
     """
 
     tier: int
@@ -31,20 +35,33 @@ class TierReport:
     completion_tokens: int = 0
     cost_usd: str = "0"
     confidence: float | None = None
+    ballots: tuple[Ballot, ...] = ()
+    claims: tuple[CountedClaim, ...] | None = None
+    artefacts: tuple[Artefact, ...] = ()
+    remediations: tuple[RemediationDraft, ...] = ()
+    result: Any = field(default=None, hash=False)
+    is_final: bool = False
+    score: float | None = None
 
     def to_json(self) -> dict[str, Any]:
         saved = {name: getattr(self, name) for name in self.__slots__}
-        saved["findings"] = [finding.to_json() for finding in self.findings]
-        saved["trace"] = [entry.to_json() for entry in self.trace]
+        for name in ("findings", "trace", "artefacts", "remediations"):
+            saved[name] = [one.to_json() for one in saved[name]]
+        saved["ballots"] = [asdict(one) for one in self.ballots]
+        if self.claims is not None:
+            saved["claims"] = [one.to_json() for one in self.claims]
         return saved
 
     @classmethod
     def from_json(cls, saved: Mapping[str, Any]) -> Self:
-        return cls(
-            **{
-                **saved,
-                "status": Status(saved["status"]),
-                "findings": tuple(Finding.from_json(one) for one in saved["findings"]),
-                "trace": tuple(TraceEntry.from_json(one) for one in saved["trace"]),
-            }
+        read = {**saved, "status": Status(saved["status"])}
+        read["findings"] = tuple(Finding.from_json(one) for one in saved["findings"])
+        read["trace"] = tuple(TraceEntry.from_json(one) for one in saved["trace"])
+        read["ballots"] = tuple(Ballot(**one) for one in saved.get("ballots", ()))
+        read["artefacts"] = tuple(Artefact.from_json(one) for one in saved.get("artefacts", ()))
+        read["remediations"] = tuple(
+            RemediationDraft.from_json(one) for one in saved.get("remediations", ())
         )
+        if saved.get("claims") is not None:
+            read["claims"] = tuple(CountedClaim.from_json(one) for one in saved["claims"])
+        return cls(**read)

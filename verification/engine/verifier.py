@@ -52,11 +52,18 @@ LEGACY_FLAGS = replace(
 
 @dataclass(frozen=True, slots=True)
 class JudgeModels:
-    """Names of judge models; empty: none is configured."""
+    """Names of judge connections; empty: none is configured.
+
+    A connection's model and address never change, so that a name says which model is asked.
+    """
 
     primary: str = ""
     alternate: str = ""
     panel: tuple[str, ...] = ()
+
+    @property
+    def is_configured(self) -> bool:
+        return bool(self.primary)
 
 
 @dataclass(frozen=True, slots=True)

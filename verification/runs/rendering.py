@@ -9,7 +9,7 @@ from django.conf import settings
 from django.db.models import Prefetch, QuerySet
 from django.urls import reverse
 
-from verification.engine.claims import count_claims
+from verification.engine.claims import totals_of
 from verification.engine.outcome import Verdict
 from verification.runs import schemas
 from verification.runs.models import (
@@ -74,7 +74,7 @@ def full(run: Run) -> schemas.RunOut:
         tiers=[_tier(tier) for tier in live.tiers.all()] if live else [],
         gates=[_gate(gate) for gate in live.gates.all()] if live else [],
         votes=_votes(live) if live and run.tier_achieved > 2 else [],
-        claims=schemas.ClaimCountsOut(**((live.claims if live else None) or count_claims(()))),
+        claims=schemas.ClaimCountsOut(**((live.claims if live else None) or totals_of(()))),
         score=live.score if live else None,
         loop=live.loop if live else None,
         retry=schemas.RetryOut(

@@ -26,11 +26,12 @@ BEGIN_EVALUATION = """
         insert into runs_evaluation (
             uuid, run_id, purpose, seq, process_version_id, verifier_version_id, engine_build,
             started_at, outcome, verdict, reason_code, severity_class, confidence_level, action,
-            retry_strategy, tier_achieved, rule_trace, feedback, claims, cost_usd, duration_ms
+            retry_strategy, tier_achieved, rule_trace, feedback, claims, claim_list, cost_usd,
+            duration_ms
         )
         select gen_random_uuid(), run.id, 'live', 1, run.process_version_id,
                run.verifier_version_id, verifier.engine_build,
-               %(now)s, '', '', '', '', '', '', '', 0, '[]', '{}', '{}', 0, 0
+               %(now)s, '', '', '', '', '', '', '', 0, '[]', '{}', '{}', '[]', 0, 0
         from runs_run run
         join verifiers_verifierversion verifier on verifier.id = run.verifier_version_id
         where run.id = %(run)s

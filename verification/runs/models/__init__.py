@@ -1,4 +1,5 @@
 from verification.runs.models.evaluation import (
+    Artefact,
     Evaluation,
     Finding,
     GateResult,
@@ -6,7 +7,7 @@ from verification.runs.models.evaluation import (
     TierResult,
     Vote,
 )
-from verification.runs.models.figures import DirtyHour, RollupHour, RuleDay
+from verification.runs.models.figures import CallHour, DirtyHour, RollupHour, RuleDay
 from verification.runs.models.followup import OutboxEvent, Remediation
 from verification.runs.models.heartbeat import Heartbeat
 from verification.runs.models.review import Decision, FindingLabel, Review
@@ -25,7 +26,9 @@ from verification.runs.models.run import (
 __all__ = [
     "OPEN_STATES",
     "RUN_OVER",
+    "Artefact",
     "Blob",
+    "CallHour",
     "Decision",
     "DirtyHour",
     "Evaluation",

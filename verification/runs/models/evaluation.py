@@ -8,6 +8,7 @@ from django.db import models
 from loomverify.accounts.models import Project
 from processes.definition.model import Enforcement, Severity, Target
 from processes.models import ProcessVersion, RuleVersion
+from verification.engine.judging import Ask
 from verification.engine.outcome import (
     Action,
     ConfidenceLevel,
@@ -20,6 +21,7 @@ from verification.engine.outcome import (
     Status,
     Verdict,
 )
+from verification.engine.settlement import ArtefactKind
 from verification.runs.models.run import Blob, Run, choices
 from verification.verifiers.models import VerifierVersion
 
@@ -48,7 +50,8 @@ class Evaluation(models.Model):
     tier_achieved = models.PositiveSmallIntegerField(default=0)
     rule_trace = models.JSONField(default=list)
     feedback = models.JSONField(default=dict)
-    claims = models.JSONField(default=dict)
+    claims = models.JSONField(default=dict, help_text="The counts.")
+    claim_list = models.JSONField(default=list, help_text="Each claim as it counts.")
     score = models.JSONField(null=True, blank=True)
     loop = models.JSONField(null=True, blank=True)
     cost_usd = models.DecimalField(max_digits=14, decimal_places=6, default=0)
@@ -129,6 +132,7 @@ class Vote(models.Model):
     model = models.CharField(max_length=120, blank=True)
     passed = models.BooleanField(null=True, help_text="Null: the vote could not be read.")
     confidence = models.FloatField(null=True, blank=True)
+    why = models.TextField(blank=True)
 
     class Meta:
         constraints: ClassVar = [
@@ -148,8 +152,11 @@ class ModelCall(models.Model):
     evaluation = models.ForeignKey(Evaluation, on_delete=models.CASCADE, related_name="model_calls")
     tier = models.PositiveSmallIntegerField()
     seq = models.PositiveIntegerField()
-    judge = models.CharField(max_length=40)
+    judge = models.CharField(max_length=120, help_text="The connection's name.")
     model = models.CharField(max_length=120)
+    ask = models.CharField(max_length=10, blank=True, choices=choices(Ask))
+    tried = models.PositiveSmallIntegerField(default=1, help_text="Which try at its question.")
+    lost = models.CharField(max_length=40, blank=True, help_text="The reason nothing came.")
     prompt_version = models.PositiveIntegerField()
     request = models.ForeignKey(
         Blob, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
@@ -180,6 +187,24 @@ class ModelCall(models.Model):
 
     def __str__(self) -> str:
         return f"call {self.seq} of {self.judge}"
+
+
+class Artefact(models.Model):
+    """A text that the engine made of a submitted one. `path` '' is the output."""
+
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    evaluation = models.ForeignKey(Evaluation, on_delete=models.CASCADE, related_name="artefacts")
+    kind = models.CharField(max_length=30, choices=choices(ArtefactKind))
+    path = models.CharField(max_length=500, blank=True)
+    blob = models.ForeignKey(Blob, on_delete=models.PROTECT, related_name="+")
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["evaluation", "kind", "path"], name="artefact_unique"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.path}"
 
 
 class Finding(models.Model):

@@ -26,6 +26,12 @@ class RollupHour(models.Model):
     deterministic_count = models.PositiveIntegerField(
         default=0, help_text="Of these, rejected by tier 1 alone."
     )
+    retried_count = models.PositiveIntegerField(
+        default=0, help_text="Of these, verified again without the work being done again."
+    )
+    overturned_count = models.PositiveIntegerField(
+        default=0, help_text="Of these, rejected by us and accepted by a person."
+    )
     cost_usd = models.DecimalField(max_digits=16, decimal_places=6, default=0)
 
     class Meta:
@@ -84,3 +90,35 @@ class DirtyHour(models.Model):
 
     def __str__(self) -> str:
         return f"{self.hour:%Y-%m-%d %H}h"
+
+
+class CallHour(models.Model):
+    """Calls of judges in one hour, by model and by how the answer was read.
+
+    Added to, never recomputed: calls are deleted with their runs, and what was paid stays paid.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
+    process = models.ForeignKey(Process, on_delete=models.CASCADE, related_name="+")
+    hour = models.DateTimeField()
+    model = models.CharField(max_length=120)
+    recovery = models.CharField(
+        max_length=40, blank=True, help_text="The stage; blank: lost, or not read yet."
+    )
+    lost = models.CharField(max_length=40, blank=True)
+    calls = models.PositiveIntegerField(default=0)
+    cached = models.PositiveIntegerField(default=0)
+    prompt_tokens = models.PositiveBigIntegerField(default=0)
+    completion_tokens = models.PositiveBigIntegerField(default=0)
+    cost_usd = models.DecimalField(max_digits=16, decimal_places=6, default=0)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["project", "hour", "process", "model", "recovery", "lost"],
+                name="call_hour_unique",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.hour:%Y-%m-%d %H}h {self.model} {self.recovery or self.lost} {self.calls}"

@@ -38,10 +38,17 @@ class Remediation(models.Model):
     resolved_by = models.ForeignKey(
         Run, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
+    note = models.CharField(max_length=500, blank=True)
     created_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         indexes: ClassVar = [
+            models.Index(
+                fields=["expires_at"],
+                condition=models.Q(state__in=["queued", "claimed"]),
+                name="remediation_expiry",
+            ),
             models.Index(fields=["project", "state", "created_at"], name="remediation_queue"),
         ]
 

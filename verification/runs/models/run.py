@@ -123,6 +123,15 @@ class Run(models.Model):
     )
     hard_count = models.PositiveIntegerField(default=0)
     advisory_count = models.PositiveIntegerField(default=0)
+    undecided_since = models.DateTimeField(
+        null=True, blank=True, help_text="Since when the run verifies itself again."
+    )
+    reverifications = models.PositiveIntegerField(
+        default=0, help_text="How often it verified itself again."
+    )
+    asked_again = models.PositiveIntegerField(
+        default=0, help_text="Calls beyond the first that reading or reaching a judge took."
+    )
     review_state = models.CharField(max_length=14, default="not_required")
     result = models.JSONField(null=True, blank=True)
     cost_usd = models.DecimalField(max_digits=14, decimal_places=6, default=0)

@@ -1,0 +1,134 @@
+"""A model behind real HTTP, OpenAI-compatible: its answers, latency and faults on command."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Said:
+    """One answer. `raw` replaces the whole body, `hang_up` the whole answer."""
+
+    text: str = ""
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+    seconds: float = 0.0
+    raw: bytes | None = None
+    hang_up: bool = False
+    prompt_tokens: int = 100
+    completion_tokens: int = 20
+
+
+Script = Said | str | Callable[[dict[str, Any]], Said | str]
+
+
+@dataclass
+class ModelServer:
+    """`script` answers by turn, the last entry again and again; `asked` keeps each request."""
+
+    script: list[Script] = field(default_factory=lambda: [Said('{"passed": true}')])
+    asked: list[dict[str, Any]] = field(default_factory=list)
+    keys: list[str] = field(default_factory=list)
+    port: int = 0
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    at_once: int = 0
+    most_at_once: int = 0
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    def prompts(self) -> list[str]:
+        """What was asked, system and user text together."""
+        return ["\n".join(str(one["content"]) for one in asked["messages"]) for asked in self.asked]
+
+    def answer(self, request: dict[str, Any], key: str) -> Said:
+        with self.lock:
+            self.asked.append(request)
+            self.keys.append(key)
+            entry = self.script.pop(0) if len(self.script) > 1 else self.script[0]
+            self.at_once += 1
+            self.most_at_once = max(self.most_at_once, self.at_once)
+        said = entry(request) if callable(entry) else entry
+        return Said(said) if isinstance(said, str) else said
+
+    def done(self) -> None:
+        with self.lock:
+            self.at_once -= 1
+
+
+@contextmanager
+def model_server(*script: Script) -> Iterator[ModelServer]:
+    model = ModelServer(list(script)) if script else ModelServer()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            said = model.answer(json.loads(body), self.headers.get("Authorization", ""))
+            try:
+                self.say(said, json.loads(body).get("model", ""))
+            except (BrokenPipeError, ConnectionResetError):
+                pass  # the caller's patience was over
+            finally:
+                model.done()
+
+        def say(self, said: Said, name: str) -> None:
+            time.sleep(said.seconds)
+            if said.hang_up:
+                self.close_connection = True
+                return
+            content = said.raw if said.raw is not None else _completion(said, name)
+            self.send_response(said.status)
+            self.send_header("Content-Type", "application/json")
+            for header, value in said.headers.items():
+                self.send_header(header, value)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *_args: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    model.port = server.server_address[1]
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+    try:
+        yield model
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def _completion(said: Said, name: str) -> bytes:
+    if said.status != 200:
+        return json.dumps(
+            {"error": {"message": said.text or "fault", "code": said.status}}
+        ).encode()
+    return json.dumps(
+        {
+            "id": "chatcmpl-1",
+            "object": "chat.completion",
+            "created": 1_700_000_000,
+            "model": name,
+            "choices": [
+                {
+                    "index": 0,
+                    "finish_reason": "stop",
+                    "message": {"role": "assistant", "content": said.text},
+                }
+            ],
+            "usage": {
+                "prompt_tokens": said.prompt_tokens,
+                "completion_tokens": said.completion_tokens,
+                "total_tokens": said.prompt_tokens + said.completion_tokens,
+            },
+        }
+    ).encode()
