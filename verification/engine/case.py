@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from processes.definition.model import Definition, Phase
@@ -18,6 +18,8 @@ class Case:
 
     `fence` marks what is quoted to a judge as data: the submitter cannot know it.
     `nonce` keeps this evaluation's replies apart from every other's; '' lets them be shared.
+    `attempt` counts the task's submissions from 1. `judge_models` gives the model behind each
+    connection that the verifier names; a connection that is absent is known by its name alone.
     """
 
     definition: Definition
@@ -27,6 +29,8 @@ class Case:
     tier: int
     fence: str = "0000000000000000"
     nonce: str = ""
+    attempt: int = 1
+    judge_models: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     @property
     def is_legacy(self) -> bool:

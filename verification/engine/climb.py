@@ -44,7 +44,8 @@ class Conclusion:
     """What an evaluation comes to. `findings` are ordered, most severe first.
 
     `reason_code` is '' where nothing was found; `confidence` is None where nothing is decided.
-    `review_reasons` are the codes that ask for a person.
+    `review_reasons` are the codes that ask for a person. `may_pass`: undecided for causes alone
+    that may be gone when the judge is asked later.
     """
 
     outcome: Outcome
@@ -65,6 +66,7 @@ class Conclusion:
     remediations: tuple[RemediationDraft, ...] = ()
     result: Any = field(default=None, hash=False)
     is_final: bool = False
+    may_pass: bool = False
 
 
 def climb(case: Case, ports: Ports, done: Sequence[TierReport] = ()) -> Iterator[TierReport]:
@@ -115,6 +117,7 @@ def conclude(case: Case, tiers: Sequence[TierReport]) -> Conclusion:
         remediations=tuple(one for report in tiers for one in report.remediations),
         result=next((report.result for report in tiers if report.result is not None), None),
         is_final=any(report.is_final for report in tiers),
+        may_pass=decision.may_pass,
     )
 
 

@@ -56,12 +56,15 @@ _CLASS_ORDER: Mapping[SeverityClass | None, int] = {
 
 @dataclass(frozen=True, slots=True)
 class Decision:
+    """`may_pass`: undecided, and for causes alone that may be gone when the judge is asked later."""
+
     outcome: Outcome
     verdict: Verdict
     reason_code: str = ""
     severity_class: SeverityClass | None = None
     retry_strategy: RetryStrategy = RetryStrategy.NONE
     review_reasons: tuple[str, ...] = ()
+    may_pass: bool = False
 
 
 def effect_of(finding: Finding) -> Effect | None:
@@ -129,6 +132,7 @@ def decide(findings: Sequence[Finding], flags: Flags) -> Decision:
         severity_class=_severity_class(deciding, why),
         retry_strategy=_retry_strategy(deciding, why),
         review_reasons=_review_reasons(effects, deciding),
+        may_pass=deciding in _LOST and _causes_may_pass(effects),
     )
 
 
@@ -182,6 +186,15 @@ def _retry_strategy(effect: Effect, why: Reason) -> RetryStrategy:
     if effect in (Effect.WARN, Effect.NOTE):
         return RetryStrategy.NONE
     return why.retry_strategy
+
+
+def _causes_may_pass(effects: Sequence[tuple[Effect, Finding]]) -> bool:
+    """Tier 1 looks at what stays as it is: asking it again would answer the same."""
+    return all(
+        finding.tier > 1 and reason(finding.reason_code).may_pass
+        for effect, finding in effects
+        if effect in _LOST
+    )
 
 
 def _review_reasons(effects: Sequence[tuple[Effect, Finding]], deciding: Effect) -> tuple[str, ...]:

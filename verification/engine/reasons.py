@@ -44,6 +44,7 @@ class Reason:
     """`title` is a short sentence for people.
 
     `when_switched_off` replaces the effect where the operator switched the means off.
+    `may_pass`: the cause may be gone later, so that asking again is worth it.
     """
 
     code: str
@@ -55,6 +56,7 @@ class Reason:
     counts_attempt: bool = True
     queues_remediation: bool = False
     when_switched_off: Effect | None = None
+    may_pass: bool = False
 
 
 class UnknownReason(LookupError):
@@ -85,8 +87,12 @@ def _rejecting(
     )
 
 
-def _infra(code: str, title: str, retry: RetryStrategy = _NONE) -> Reason:
-    return Reason(code, _INFRA, Effect.UNDECIDED, retry, title, asks_a_person=True)
+def _infra(
+    code: str, title: str, retry: RetryStrategy = _NONE, *, may_pass: bool = False
+) -> Reason:
+    return Reason(
+        code, _INFRA, Effect.UNDECIDED, retry, title, asks_a_person=True, may_pass=may_pass
+    )
 
 
 _REGISTRY: tuple[Reason, ...] = (
@@ -182,11 +188,20 @@ _REGISTRY: tuple[Reason, ...] = (
         RetryStrategy.VERIFIER_PARSE,
         "The judge's answer could not be read.",
         asks_a_person=True,
+        may_pass=True,
     ),
     _infra(
-        "infra_verifier_error", "The verifier could not look into it.", RetryStrategy.VERIFIER_PARSE
+        "infra_verifier_error",
+        "The verifier could not look into it.",
+        RetryStrategy.VERIFIER_PARSE,
+        may_pass=True,
     ),
-    _infra("rate_limited", "The judge had no capacity left.", RetryStrategy.RATE_LIMIT),
+    _infra(
+        "rate_limited",
+        "The judge had no capacity left.",
+        RetryStrategy.RATE_LIMIT,
+        may_pass=True,
+    ),
     Reason(
         "vote_divergence",
         _INCONCLUSIVE,
