@@ -12,12 +12,21 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.postgres import ensure_test_database
 
 CHROMIUM = Path("/usr/bin/chromium")
 
 ensure_test_database()
+
+# The same examples each time, however slow the machine: what holds today is no matter of luck.
+# `HYPOTHESIS_PROFILE=search` looks for new ones.
+settings.register_profile(
+    "same", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile("search", deadline=None, max_examples=1000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -315,6 +315,21 @@ def test_a_folder_of_files_that_hold_nothing_is_a_warning(name: str) -> None:
     assert found(files={f"out/{name}": ""}, deliverables=[f"out/{name}"]) == []
 
 
+@pytest.mark.parametrize("declaration", ["*", "**", "?*", "[!a]*"])
+def test_a_wildcard_means_nothing_where_nothing_was_submitted(declaration: str) -> None:
+    conclusion = evaluate(expected_outputs=[declaration])
+
+    assert told(conclusion) == [("deliverables-exist", "hard", "deliverable_missing")]
+
+
+def test_a_class_does_not_reach_from_one_path_into_the_next() -> None:
+    tree = Tree([SubmittedFile("a", "", 1), SubmittedFile("b", "", 1)])
+
+    meant = tree.meant("a[\x01-\x20]b")
+
+    assert not meant.files
+
+
 def test_more_wildcards_than_can_be_tried_are_doubt_and_no_blame() -> None:
     files = tuple(SubmittedFile(f"{number}.md", "", 1) for number in range(1_000))
     wildcards = tuple(f"*{number}.md" for number in range(501))

@@ -104,8 +104,17 @@ class Tree:
             encoded = [path.replace("\n", " ").encode(errors="replace") for path in self._sorted]
             self._lines = b"\n".join(encoded)
             self._starts = list(accumulate((len(one) + 1 for one in encoded), initial=0))
-        found = (bisect_left(self._starts, one.start()) for one in pattern.finditer(self._lines))
-        return tuple(self._files[self._sorted[number]] for number in found)
+        found = (
+            (bisect_left(self._starts, one.start()), one.end())
+            for one in pattern.finditer(self._lines)
+        )
+        # A class may take the end of a line too, and nothing at all is a line where no file is.
+        return tuple(
+            self._files[path]
+            for number, end in found
+            for path in self._sorted[number : number + 1]
+            if end < self._starts[number + 1]
+        )
 
     def _in_other_case(self, path: str) -> Meant:
         if file := self.at(path):
