@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -63,18 +64,26 @@ class ArtefactKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Artefact:
-    """A text that the engine made. `path` is the submitted file it was made of, '' the output."""
+    """What the engine made of a submitted text, in that text's own encoding.
+
+    `path` is the submitted file it was made of, '' the output.
+    """
 
     kind: ArtefactKind
     path: str
-    content: str
+    content: bytes
 
     def to_json(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__slots__}
+        return {
+            "kind": self.kind,
+            "path": self.path,
+            "content": b64encode(self.content).decode("ascii"),
+        }
 
     @classmethod
     def from_json(cls, saved: Mapping[str, Any]) -> Self:
-        return cls(**{**saved, "kind": ArtefactKind(saved["kind"])})
+        content = b64decode(saved["content"])
+        return cls(ArtefactKind(saved["kind"]), saved["path"], content)
 
 
 @dataclass(frozen=True, slots=True)
