@@ -51,6 +51,8 @@ class Environment:
     judge: JudgeConnection | None
     alternate_judge: JudgeConnection | None
     panel_models: tuple[str, ...]
+    judge_private_hosts: bool
+    """Whether a project's own judges may lie in the private network."""
     reverify_deadline_seconds: int
     sandbox: str
 
@@ -90,6 +92,12 @@ def read_environment(variables: Mapping[str, str]) -> Environment:
         judge=_judge(variables, "LOOMVERIFY_JUDGE"),
         alternate_judge=_judge(variables, "LOOMVERIFY_ALTERNATE_JUDGE"),
         panel_models=_list(variables, "LOOMVERIFY_PANEL_MODELS"),
+        judge_private_hosts=_one_of(
+            variables,
+            "LOOMVERIFY_JUDGE_PRIVATE_HOSTS",
+            ("no", "yes") if production else ("yes", "no"),
+        )
+        == "yes",
         reverify_deadline_seconds=_integer(
             variables, "LOOMVERIFY_REVERIFY_DEADLINE", default=900, low=0, high=7 * 86400
         ),

@@ -1,0 +1,121 @@
+"""What judges may cost in a day, checked before each call and settled after it.
+
+A day is one of UTC. A call under way is counted with what it may cost at most, so that calls
+side by side do not spend the same dollar. What a killed worker had set aside stays so until
+its day is over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from decimal import ROUND_CEILING, Decimal
+
+from django.db import models, transaction
+from django.db.models import F, Sum
+
+from verification.adapters.judge import Connection, price
+from verification.verifiers.models import Budget, Spending
+
+CHARS_PER_TOKEN = 3
+"""Fewer than most texts have, so that an estimate is seldom too low."""
+MILLION = 1_000_000
+SMALLEST = Decimal("0.000001")
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What one day has cost, settled and under way."""
+
+    calls: int
+    settled_usd: Decimal
+    under_way_usd: Decimal
+
+    @property
+    def usd(self) -> Decimal:
+        return self.settled_usd + self.under_way_usd
+
+
+def estimate(connection: Connection, prompt_chars: int) -> Decimal:
+    """What a call costs at most: the whole prompt, and the longest answer. Unknown prices: 0."""
+    asked, said = price(connection) or (Decimal(0), Decimal(0))
+    prompt_tokens = -(-prompt_chars // CHARS_PER_TOKEN)
+    cost = (asked * prompt_tokens + said * connection.max_output_tokens) / MILLION
+    return _rounded(cost)
+
+
+def reserve(*, project_id: int, process_id: int, estimate: Decimal, now: datetime) -> bool:
+    """Set a call's estimate aside. False: a budget of this day does not hold it.
+
+    A budget that is used up allows no call, not even a free one.
+    """
+    day, wanted = day_of(now), _rounded(estimate)
+    with transaction.atomic():
+        for budget in _locked(project_id, process_id):
+            spent = spent_on(day, project_id=project_id, process_id=budget.process_id).usd
+            if spent >= budget.usd_per_day or spent + wanted > budget.usd_per_day:
+                return False
+        key = {"project_id": project_id, "process_id": process_id, "day": day}
+        Spending.objects.bulk_create([Spending(**key)], ignore_conflicts=True)
+        Spending.objects.filter(**key).update(reserved_usd=F("reserved_usd") + wanted)
+    return True
+
+
+def settle(
+    *,
+    project_id: int,
+    process_id: int,
+    reserved: Decimal,
+    actual: Decimal,
+    now: datetime,
+    calls: int = 1,
+) -> None:
+    """Put what a call cost in the place of what was set aside. `now` is the reservation's."""
+    row = Spending.objects.filter(project_id=project_id, process_id=process_id, day=day_of(now))
+    row.update(
+        calls=F("calls") + calls,
+        spent_usd=F("spent_usd") + _rounded(actual),
+        reserved_usd=models.functions.Greatest(F("reserved_usd") - _rounded(reserved), Decimal(0)),
+    )
+
+
+def spent_on(day: date, *, project_id: int, process_id: int | None) -> Spent:
+    """What a process has cost on a day; without one, the whole project."""
+    rows = Spending.objects.filter(project_id=project_id, day=day)
+    if process_id is not None:
+        rows = rows.filter(process_id=process_id)
+    found = rows.aggregate(calls=Sum("calls"), spent=Sum("spent_usd"), kept=Sum("reserved_usd"))
+    return _spent(found)
+
+
+def spent_by_process(day: date, *, project_id: int) -> dict[int, Spent]:
+    rows = Spending.objects.filter(project_id=project_id, day=day)
+    return {
+        row["process_id"]: _spent(row)
+        for row in rows.values("process_id", "calls", spent=F("spent_usd"), kept=F("reserved_usd"))
+    }
+
+
+def day_of(now: datetime) -> date:
+    return now.astimezone(UTC).date()
+
+
+def _locked(project_id: int, process_id: int) -> list[Budget]:
+    """The budgets that a call falls under, always locked in the same order."""
+    budgets = Budget.objects.filter(project_id=project_id)
+    under = models.Q(process=None) | models.Q(process_id=process_id)
+    return list(budgets.filter(under).select_for_update().order_by("pk"))
+
+
+def _spent(row: Mapping[str, object]) -> Spent:
+    return Spent(
+        calls=int(str(row["calls"] or 0)),
+        settled_usd=Decimal(str(row["spent"] or 0)),
+        under_way_usd=Decimal(str(row["kept"] or 0)),
+    )
+
+
+def _rounded(usd: Decimal) -> Decimal:
+    """Up to what the table holds: many small calls must not add up to nothing."""
+    return max(Decimal(0), usd).quantize(SMALLEST, rounding=ROUND_CEILING)

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import os
+import re
+
+from loomverify.env import environment
+from verification.adapters.judge import Connection
+from verification.verifiers.models import JudgeConnection
+
+KEY_VARIABLE = re.compile(r"LOOMVERIFY_KEY_[A-Z0-9_]{1,80}")
+"""What a project may name as a key; everything else in the environment is the operator's."""
+
+
+class ConnectionUnusable(Exception):
+    """One sentence that says why a judge cannot be asked, for whoever set it up."""
+
+
+def resolve(*, project_id: int, name: str) -> Connection:
+    """The connection of this name with its key, for workers: they have the keys.
+
+    Raises:
+        ConnectionUnusable: there is none, it was removed, or its key is not there.
+    """
+    row = JudgeConnection.objects.filter(project_id=project_id, name=name).first()
+    if row is None:
+        raise ConnectionUnusable(f"There is no judge connection named {name}.")
+    if row.is_removed:
+        raise ConnectionUnusable(f"The judge connection {name} was removed.")
+    return connection_of(row)
+
+
+def connection_of(row: JudgeConnection) -> Connection:
+    """A stored connection with its key.
+
+    Raises:
+        ConnectionUnusable: its key is not there.
+    """
+    return Connection(
+        name=row.name,
+        model=row.model,
+        base_url=row.base_url,
+        api_key=_key(row),
+        input_usd_per_million=row.input_usd_per_million,
+        output_usd_per_million=row.output_usd_per_million,
+        timeout_seconds=row.timeout_seconds,
+        max_output_tokens=row.max_output_tokens,
+        max_input_chars=row.max_input_chars,
+        structured_output=row.structured_output,
+        is_private_allowed=row.is_environment or environment().judge_private_hosts,
+    )
+
+
+def _key(row: JudgeConnection) -> str:
+    """The environment's connections may go without one: local models ask for none."""
+    if row.is_environment or not row.key_reference:
+        return os.environ.get(row.key_reference, "") if row.key_reference else ""
+    if not KEY_VARIABLE.fullmatch(row.key_reference):
+        raise ConnectionUnusable("Its key's variable is not one that projects may name.")
+    key = os.environ.get(row.key_reference, "")
+    if not key:
+        raise ConnectionUnusable(f"Workers do not see the variable {row.key_reference}.")
+    return key
+
+
+def connections_of(project_id: int) -> list[JudgeConnection]:
+    """Those in use: the environment's first, then by name."""
+    rows = JudgeConnection.objects.filter(project_id=project_id, is_removed=False)
+    return list(rows.order_by("-is_environment", "name"))
