@@ -8,7 +8,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from processes.definition.model import Enforcement
-from verification.engine import checks, confidence, legacy, policy, scoping, semantic, voting
+from verification.engine import (
+    checks,
+    confidence,
+    custom,
+    legacy,
+    policy,
+    scoping,
+    semantic,
+    voting,
+)
 from verification.engine.case import Case, Ports
 from verification.engine.claims import ClaimCounts, counted_claims, evidence_ids, totals_of
 from verification.engine.finding import (
@@ -154,14 +163,18 @@ def _deterministic(case: Case, ports: Ports) -> TierReport:
             trace.append(observation)
         else:
             findings.append(legacy.hardened(observation) if case.is_legacy else observation)
+    called = custom.call(case, ports, findings)
+    findings += called.findings
     return TierReport(
         tier=1,
         status=_status(findings, case.verifier.flags),
         findings=with_fingerprints(findings),
         trace=tuple(trace),
-        detail=_detail(findings),
+        detail="; ".join(filter(None, (_detail(findings), called.detail))),
         duration_ms=round((ports.clock() - started) * 1000),
         confidence=1.0,
+        result=called.result,
+        is_final=called.is_final,
     )
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 import hashlib
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from verification.engine import evidence
+from verification.engine.case import Case
 from verification.engine.evidence import (
     NotInspected,
     Pattern,
@@ -16,7 +17,7 @@ from verification.engine.evidence import (
     SyntaxProblem,
 )
 from verification.engine.grammars import Parsed, grammar_of
-from verification.engine.judging import Answer, Question
+from verification.engine.judging import Answer, CustomAnswer, Question
 from verification.engine.matching import Texts, search
 
 
@@ -96,6 +97,21 @@ class ScriptedJudge:
         if isinstance(said, Answer):
             return said
         return Answer(text=said, model=question.judge, ref=len(self.asked))
+
+
+@dataclass
+class ScriptedVerifiers:
+    """Custom verifiers by name, each with the answer that it always gives; keeps what was called."""
+
+    answers: Mapping[str, CustomAnswer]
+    called: list[tuple[str, Case]] = field(default_factory=list)
+
+    def names(self) -> Collection[str]:
+        return self.answers.keys()
+
+    def call(self, name: str, case: Case, workspace: evidence.Workspace) -> CustomAnswer:
+        self.called.append((name, case))
+        return self.answers[name]
 
 
 def _parsed(path: str, content: bytes) -> Parsed:

@@ -147,8 +147,9 @@ class CustomAnswer:
     """How a custom verifier ended.
 
     `status` is passed (with `result`, any JSON), failed (`message`, `code`, `metadata`), or error.
-    `is_invalid`: the output did not have the shape its model asks for; `is_fatal`: no further
-    attempt can help.
+    `is_invalid`: the output did not have the shape its model asks for (`metadata` holds `errors`,
+    each with `loc` and `msg`); `is_fatal`: no further attempt can help. `detail` is for operators:
+    what the verifier printed, and its stack where it broke.
     """
 
     status: Status
@@ -159,6 +160,7 @@ class CustomAnswer:
     is_invalid: bool = False
     is_fatal: bool = False
     duration_ms: int = 0
+    detail: str = ""
 
 
 def _bounded(question: Question, each: int) -> Question:

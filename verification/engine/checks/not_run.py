@@ -14,7 +14,7 @@ ID = "not-run"
 
 
 @check(ID)
-def not_run(case: Case, _ports: Ports) -> Iterator[Observation]:
+def not_run(case: Case, ports: Ports) -> Iterator[Observation]:
     if case.phase.gates:
         gates = ", ".join(case.phase.gates)
         yield _missing(
@@ -22,12 +22,17 @@ def not_run(case: Case, _ports: Ports) -> Iterator[Observation]:
             f"The phase asks for the gates {gates}, and there is no sandbox to run them in.",
             Source.GATE,
         )
-    if case.phase.custom_verifier:
+    if _is_wanting(case.phase.custom_verifier, ports):
         yield _missing(
             "verifier_unavailable",
             f"The phase asks for the verifier {case.phase.custom_verifier}, which is not there.",
             Source.CUSTOM,
         )
+
+
+def _is_wanting(custom_verifier: str, ports: Ports) -> bool:
+    known = ports.custom.names() if ports.custom else ()
+    return bool(custom_verifier) and custom_verifier not in known
 
 
 def _missing(reason_code: str, message: str, source: Source) -> Finding:
