@@ -2,15 +2,135 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
+from processes.definition.model import Enforcement
+from verification.engine import alternatives, policy, scoping
+from verification.engine.ballots import UNREADABLE, VOTES_RULE, Vote, count, opened, share_of_passes
 from verification.engine.case import Case, Ports
-from verification.engine.judging import Conversation, Judge
-from verification.engine.semantic import lost
+from verification.engine.finding import Finding, TraceEntry, TraceVerdict
+from verification.engine.independence import first_seat, seats
+from verification.engine.judging import MAX_TRIES, Answer, Ask, Conversation, Judge, Question
+from verification.engine.outcome import FindingVerdict, Source, Status
+from verification.engine.protocol.prompt import assessment
+from verification.engine.protocol.recovery import recover
+from verification.engine.reasons import Effect
 from verification.engine.tiers import TierReport
+
+NOT_INDEPENDENT = "verifier_not_independent"
+REPEATED_TEMPERATURE = 0.7
+"""Of a judge that is asked more than once: at 0 its votes would be copies of one another."""
 
 
 def vote(case: Case, ports: Ports, judge: Judge, done: Sequence[TierReport]) -> TierReport:
-    """Count the votes of tier 3. Never raises for a lost one."""
-    talk = Conversation(judge)
-    return lost(talk, "verifier_unavailable", "Votes are not counted yet.", tier=3)
+    """Count the votes of tier 3. Never raises for a lost one.
+
+    All are asked at once, and with them, where the alternatives differ in form, which of these
+    say the same. A vote that cannot be read is cast once more.
+
+    Source: docs/engine.md, "Votes".
+    """
+    questions = _questions(case, ports)
+    groups = alternatives.by_form(case.submission)
+    compared = alternatives.question(case, groups, first_seat(case).judge)
+    asked = [*questions, compared] if compared else questions
+    talk = Conversation(judge, max_calls=len(asked) * MAX_TRIES)
+    answers = talk.ask_all(asked)
+    votes = _votes(case, ports, talk, questions, answers)
+    told = alternatives.findings(case, groups, answers[-1] if compared else None)
+    return _report(case, talk, votes, (*count(case, votes), *told, *_dependent(case, done)))
+
+
+def _questions(case: Case, ports: Ports) -> list[Question]:
+    prompt = assessment(case, ports)
+    seated = [seat.judge for seat in seats(case)]
+    times = Counter(seated)
+    return [
+        Question(
+            judge=judge,
+            ask=Ask.VOTE,
+            system=prompt.system,
+            prompt=prompt.text,
+            nonce=f"{case.nonce}:vote:{number}",
+            temperature=REPEATED_TEMPERATURE if times[judge] > 1 else 0.0,
+        )
+        for number, judge in enumerate(seated)
+    ]
+
+
+def _votes(
+    case: Case,
+    ports: Ports,
+    talk: Conversation,
+    questions: Sequence[Question],
+    answers: Sequence[Answer],
+) -> list[Vote]:
+    votes = [_read(case, ports, talk, number, answers[number]) for number in range(len(questions))]
+    unread = [vote.ballot.index for vote in votes if vote.lost == UNREADABLE]
+    if unread and talk.calls_left:
+        once_more = [
+            replace(questions[one], nonce=f"{questions[one].nonce}:again") for one in unread
+        ]
+        for number, answer in zip(unread, talk.ask_all(once_more), strict=True):
+            votes[number] = _read(case, ports, talk, number, answer)
+    return votes
+
+
+def _read(case: Case, ports: Ports, talk: Conversation, number: int, answer: Answer) -> Vote:
+    found = recover(answer.text, strict=case.is_legacy)
+    talk.note(answer, found.stage)
+    return opened(case, number, answer, found)
+
+
+def _report(
+    case: Case, talk: Conversation, votes: Sequence[Vote], findings: Sequence[Finding]
+) -> TierReport:
+    heaviest = policy.heaviest(findings, case.verifier.flags)
+    is_open = policy.is_open(findings, case.verifier.flags)
+    status = Status.PASSED if is_open else Status.ERROR
+    passes = sum(vote.passed is True for vote in votes)
+    return TierReport(
+        tier=3,
+        status=Status.FAILED if heaviest is Effect.REJECT else status,
+        findings=tuple(findings),
+        trace=tuple(_trace(case, findings)),
+        detail=f"{passes} of {len(votes)} votes passed",
+        confidence=share_of_passes(votes),
+        ballots=tuple(vote.ballot for vote in votes),
+        **talk.totals,
+    )
+
+
+def _trace(case: Case, findings: Sequence[Finding]) -> Iterator[TraceEntry]:
+    """The rules for which most reject the work, whatever one judge said of them before."""
+    blamed = {
+        one.rule_sha256
+        for one in findings
+        if one.rule_sha256 and one.verdict is FindingVerdict.VIOLATED
+    }
+    for rule in case.definition.rules:
+        if scoping.rule_sha256(rule) in blamed:
+            yield scoping.entry(
+                rule,
+                case,
+                applied=True,
+                verdict=TraceVerdict.VIOLATED,
+                reason=scoping.case_scope(rule, case).reason,
+            )
+
+
+def _dependent(case: Case, done: Sequence[TierReport]) -> Iterator[Finding]:
+    """A remark where a judge votes on its own model's work, unless tier 2 has made it."""
+    told = {finding.reason_code for report in done for finding in report.findings}
+    own = [seat.judge for seat in seats(case) if not seat.is_independent]
+    if own and NOT_INDEPENDENT not in told:
+        yield Finding(
+            rule=VOTES_RULE,
+            reason_code=NOT_INDEPENDENT,
+            message=f"{len(own)} of the votes were cast by the model that did the work.",
+            enforcement=Enforcement.OBSERVE if case.is_legacy else Enforcement.ADVISORY,
+            source=Source.LLM,
+            tier=3,
+        )

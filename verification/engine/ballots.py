@@ -1,0 +1,220 @@
+"""What a single vote says, and what the votes say together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from processes.definition.model import Enforcement, RuleType
+from verification.engine import policy, scoping
+from verification.engine.case import Case
+from verification.engine.finding import Finding
+from verification.engine.judging import Answer, Ballot
+from verification.engine.outcome import FindingVerdict, Source
+from verification.engine.protocol.reply import Recovered, Reply
+from verification.engine.reasons import Effect
+
+VOTES_RULE = "votes"
+MAX_WHYS = 5
+MAX_WHY_CHARS = 500
+UNREADABLE = "parse_inconclusive"
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """`blame` is what speaks against the work where it did not pass.
+
+    `lost` is the reason code for which nothing can be read from it, '' where something can.
+    """
+
+    ballot: Ballot
+    blame: tuple[Finding, ...] = ()
+    lost: str = ""
+
+    @property
+    def passed(self) -> bool | None:
+        return self.ballot.passed
+
+
+def opened(case: Case, number: int, answer: Answer, found: Recovered) -> Vote:
+    """Read one seat's answer as the single judge of tier 2 is read.
+
+    What would leave a run undecided there is no vote here: neither a pass nor a fail.
+    """
+    blank = Ballot(number, answer.model, None)
+    if answer.lost or found.reply is None:
+        why = answer.detail or found.why
+        return Vote(replace(blank, why=why[:MAX_WHY_CHARS]), lost=answer.lost or UNREADABLE)
+    told = judged(case, found.reply)
+    decision = policy.decide(policy.ordered(told, {}), case.verifier.flags)
+    blame = tuple(one for one in told if policy.effect_of(one) is Effect.REJECT)
+    passed = decision.verdict.passed
+    return Vote(
+        ballot=replace(
+            blank,
+            passed=passed,
+            confidence=found.reply.confidence,
+            why=" ".join(one.message for one in told)[:MAX_WHY_CHARS],
+        ),
+        blame=blame if passed is False else (),
+        lost=decision.reason_code if passed is None else "",
+    )
+
+
+def judged(case: Case, reply: Reply) -> tuple[Finding, ...]:
+    hard = {
+        rule.name: rule
+        for rule in case.definition.rules
+        if rule.type is RuleType.LLM
+        and scoping.case_scope(rule, case).applies
+        and scoping.rule_enforcement(rule, case.verifier.flags) is Enforcement.HARD
+    }
+    found = [
+        replace(
+            _finding("rule_violated", one.why or "The rule is broken."),
+            rule=one.rule,
+            rule_sha256=scoping.rule_sha256(hard[one.rule]),
+            quote=one.quote,
+            confidence=reply.confidence,
+        )
+        for one in reply.rules
+        if one.rule in hard and one.verdict is FindingVerdict.VIOLATED
+    ]
+    if not found and reply.passed is not True:
+        message = " ".join(reply.issues) or "The judge finds the criteria not met."
+        verdict = FindingVerdict.UNKNOWN if reply.passed is None else FindingVerdict.VIOLATED
+        found = [
+            replace(
+                _finding("llm_semantic_failed", message, verdict=verdict),
+                rule="acceptance-criteria",
+            )
+        ]
+    return tuple(found)
+
+
+def count(case: Case, votes: Sequence[Vote]) -> tuple[Finding, ...]:
+    """Find what follows from all votes. Their order plays no part.
+
+    A majority is more than half of all, those among them that were lost. The old engine knows two
+    outcomes: a vote that it cannot read, or a tie, speaks against the work.
+
+    Source: docs/engine.md, "Votes".
+    """
+    if case.is_legacy:
+        votes = [_as_of_old(vote) for vote in votes]
+    passes, fails = _passes(votes), sum(vote.passed is False for vote in votes)
+    is_tie_a_fail = case.is_legacy and not _reasons(votes)
+    split = _divergence(case, votes, is_decided=is_tie_a_fail)
+    if 2 * passes > len(votes):
+        doubtful = _low(case, passes / len(votes))
+        return (*split, *doubtful)
+    if 2 * fails > len(votes) or is_tie_a_fail:
+        return (*_rejected(votes), *split)
+    if passes and fails:
+        return split
+    return tuple(_lost(votes))
+
+
+def share_of_passes(votes: Sequence[Vote]) -> float:
+    """Passes by all votes, 0 to 1."""
+    return _passes(votes) / len(votes)
+
+
+def _passes(votes: Sequence[Vote]) -> int:
+    return sum(vote.passed is True for vote in votes)
+
+
+def _as_of_old(vote: Vote) -> Vote:
+    if vote.lost != UNREADABLE:
+        return vote
+    return replace(vote, ballot=replace(vote.ballot, passed=False), lost="")
+
+
+def _divergence(case: Case, votes: Sequence[Vote], *, is_decided: bool) -> tuple[Finding, ...]:
+    """A remark where most agree, which asks a person all the same; doubt where they do not."""
+    total, passes = len(votes), _passes(votes)
+    fails = sum(vote.passed is False for vote in votes)
+    if total in (passes, fails):
+        return ()
+    is_decided = is_decided or 2 * max(passes, fails) > total
+    unread = total - passes - fails
+    tail = f", and {unread} said nothing that can be read" if unread else ""
+    agreed = Enforcement.OBSERVE if case.is_legacy else Enforcement.ADVISORY
+    return (
+        _finding(
+            "vote_divergence",
+            f"Of {total} votes {passes} passed the work and {fails} rejected it{tail}.",
+            enforcement=agreed if is_decided else Enforcement.HARD,
+            verdict=FindingVerdict.VIOLATED if is_decided else FindingVerdict.UNKNOWN,
+        ),
+    )
+
+
+def _low(case: Case, confidence: float) -> tuple[Finding, ...]:
+    floor = case.phase.confidence_floor
+    if confidence >= floor or case.is_legacy:
+        return ()
+    message = f"The share of votes that pass, {confidence:.2f}, lies below the phase's {floor:.2f}."
+    return (_finding("low_confidence", message, enforcement=Enforcement.ADVISORY),)
+
+
+def _rejected(votes: Sequence[Vote]) -> Iterator[Finding]:
+    """One finding for each rule that most of the rejecting votes name; else one for all."""
+    against = [vote for vote in votes if vote.passed is False]
+    named = Counter(rule for vote in against for rule in {one.rule for one in vote.blame})
+    agreed = sorted(rule for rule, times in named.items() if 2 * times > len(against))
+    for rule in agreed:
+        told = min((one for vote in against for one in vote.blame if one.rule == rule), key=_weight)
+        lead = f"{named[rule]} of {len(votes)} votes reject the work for this."
+        yield replace(told, reason_code="vote_rejected", tier=3, message=f"{lead} {told.message}")
+    if not agreed:
+        whys = sorted({vote.ballot.why for vote in against if vote.ballot.why})[:MAX_WHYS]
+        lead = f"{len(against)} of {len(votes)} votes reject the work."
+        yield _finding("vote_rejected", " ".join([lead, *whys]))
+
+
+def _weight(finding: Finding) -> tuple[object, ...]:
+    """First what can be shown in the material, then what the judge is surest of."""
+    return (
+        finding.quote_verified is not True,
+        -(finding.confidence or 0.0),
+        finding.path,
+        finding.line or 0,
+        finding.message,
+        finding.quote,
+    )
+
+
+def _reasons(votes: Sequence[Vote]) -> Counter[str]:
+    return Counter(vote.lost for vote in votes if vote.lost)
+
+
+def _lost(votes: Sequence[Vote]) -> Iterator[Finding]:
+    """One finding for each reason for which votes are missing."""
+    for reason_code, times in sorted(_reasons(votes).items()):
+        whys = sorted({vote.ballot.why for vote in votes if vote.lost == reason_code})
+        message = f"{times} of {len(votes)} votes were lost, and those left make no majority."
+        yield _finding(
+            reason_code,
+            " ".join([message, *filter(None, whys[:1])]),
+            verdict=FindingVerdict.UNKNOWN,
+        )
+
+
+def _finding(
+    reason_code: str,
+    message: str,
+    *,
+    enforcement: Enforcement = Enforcement.HARD,
+    verdict: FindingVerdict = FindingVerdict.VIOLATED,
+) -> Finding:
+    return Finding(
+        rule=VOTES_RULE,
+        reason_code=reason_code,
+        message=message,
+        enforcement=enforcement,
+        verdict=verdict,
+        source=Source.LLM,
+        tier=3,
+    )
