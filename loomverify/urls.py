@@ -7,9 +7,17 @@ from processes.api import router as processes_router
 from verification.actions.api import router as webhooks_router
 from verification.runs.api import router as runs_router
 from verification.runs.export_api import router as exports_router
+from verification.runs.metrics_api import router as metrics_router
 from verification.verifiers.api import router as verifiers_router
 
-for router in (runs_router, exports_router, processes_router, verifiers_router, webhooks_router):
+for router in (
+    runs_router,
+    exports_router,
+    metrics_router,
+    processes_router,
+    verifiers_router,
+    webhooks_router,
+):
     api.add_router("", router)
 
 urlpatterns: list[URLPattern | URLResolver] = [

@@ -12,13 +12,13 @@ from tests.builders import generate_runs, make_project, make_run
 from verification.engine.outcome import Outcome, Verdict
 from verification.runs.figures import (
     Figure,
-    Window,
     figures,
     mark_dirty,
     recompute_hour,
     refresh_dirty_hours,
 )
 from verification.runs.models import DirtyHour, RollupHour, Run, RunState
+from verification.runs.spans import Span, Window
 
 pytestmark = pytest.mark.django_db
 
@@ -29,10 +29,10 @@ def hour_of(at: datetime) -> datetime:
     return at.replace(minute=0, second=0, microsecond=0)
 
 
-def week() -> Window:
+def week() -> Span:
     window = Window.of("7d", timezone.now())
     assert window is not None
-    return window
+    return window.span
 
 
 def counts(project: Project) -> dict[str, int]:

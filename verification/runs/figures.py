@@ -8,18 +8,16 @@ current one are counted from the runs themselves until the relay has recomputed 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from decimal import Decimal
 from typing import Any, Protocol
 
 from django.db import connection, transaction
 from django.utils import timezone
 
+from verification.runs import rule_figures
 from verification.runs.models import DirtyHour, RollupHour
-
-_EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
-HOUR = timedelta(hours=1)
-DAY = timedelta(days=1)
+from verification.runs.spans import HOUR, RAW_HOURS, Span, parameters_of, start_of_hour
 
 
 class InAnHour(Protocol):
@@ -32,14 +30,35 @@ class InAnHour(Protocol):
     def created_at(self) -> datetime: ...
 
 
+ACCEPTING = ("pass", "pass_with_warnings", "partial_verified")
+_OVERTURNED = f"run.verdict = 'reject' and run.final_outcome in {ACCEPTING}"
+_SHADOW_PASSED = f"""
+    run.verdict = 'reject' and run.tier_achieved <= 1 and run.final_outcome not in {ACCEPTING}
+    and exists (
+        select from runs_evaluation other
+        where other.run_id = run.id and other.purpose = 'shadow'
+          and other.verdict = 'accept' and other.tier_achieved > 1
+    )
+"""
+
 # What one hour's runs come to; shared by the rollup and the hours that are added raw.
-_COUNTED = """
-    run.process_id, run.verifier_version_id, run.outcome, run.verdict, run.severity_class,
-    run.reason_code, count(*) as count,
+_SUMS = f"""
+    count(*) as count,
     count(*) filter (where run.verdict = 'reject' and run.tier_achieved <= 1)
         as deterministic_count,
+    count(*) filter (where run.reverifications > 0 or run.asked_again > 0) as retried_count,
+    count(*) filter (where {_OVERTURNED}) as overturned_count,
+    count(*) filter (where {_SHADOW_PASSED}) as shadow_passed_count,
     sum(run.cost_usd) as cost_usd
 """
+_SUMMED = (
+    "count",
+    "deterministic_count",
+    "retried_count",
+    "overturned_count",
+    "shadow_passed_count",
+    "cost_usd",
+)
 _KEYS = """
     run.process_id, run.verifier_version_id, run.outcome, run.verdict, run.severity_class,
     run.reason_code
@@ -53,7 +72,7 @@ def mark_dirty(run: InAnHour) -> None:
     away first, so it either waits for this run or leaves the mark standing. Holders do not wait
     for each other.
     """
-    key: list[Any] = [run.project_id, _start_of_hour(run.created_at)]
+    key: list[Any] = [run.project_id, start_of_hour(run.created_at)]
     held = 0
     while not held:  # the row can vanish between our finding it and holding it
         with connection.cursor() as cursor:
@@ -87,20 +106,21 @@ def recompute_hour(project_id: int, hour: datetime) -> None:
                 f"""
                 insert into runs_rolluphour (
                     project_id, hour, process_id, verifier_version_id, outcome, verdict,
-                    severity_class, reason_code, count, deterministic_count, cost_usd
+                    severity_class, reason_code, {", ".join(_SUMMED)}
                 )
-                select %s, %s, {_COUNTED} from runs_run run
+                select %s, %s, {_KEYS}, {_SUMS} from runs_run run
                 where run.project_id = %s and run.created_at >= %s and run.created_at < %s
                   and run.state = 'finished'
                 group by {_KEYS}
                 """,  # noqa: S608 - constants of this module
                 [project_id, hour, project_id, hour, hour + HOUR],
             )
+            rule_figures.recompute_hour(project_id, hour)
 
 
 def refresh_dirty_hours(limit: int = 24) -> int:
     """Recompute hours that are over, oldest first; return how many. The relay calls this."""
-    due = DirtyHour.objects.filter(hour__lt=_start_of_hour(timezone.now())).order_by("hour")
+    due = DirtyHour.objects.filter(hour__lt=start_of_hour(timezone.now())).order_by("hour")
     marks = list(due.values_list("project_id", "hour")[:limit])
     for project_id, hour in marks:
         recompute_hour(project_id, hour)
@@ -108,87 +128,50 @@ def refresh_dirty_hours(limit: int = 24) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
-    """A span of whole steps that ends with the current one. Times are UTC."""
-
-    name: str
-    start: datetime
-    step: timedelta
-    steps: int
-
-    @classmethod
-    def of(cls, name: str, now: datetime) -> Window | None:
-        spans = {
-            "24h": (HOUR, 24),
-            "7d": (6 * HOUR, 28),
-            "30d": (DAY, 30),
-            "90d": (DAY, 90),
-        }
-        if name not in spans:
-            return None
-        step, steps = spans[name]
-        last = _EPOCH + (now - _EPOCH) // step * step
-        if step < DAY and step != HOUR:
-            last = last.replace(hour=0) + DAY - step  # whole days, the last one still to fill
-        return cls(name, last - step * (steps - 1), step, steps)
-
-    def starts(self) -> list[datetime]:
-        return [self.start + self.step * n for n in range(self.steps)]
-
-
-@dataclass(frozen=True, slots=True)
 class Figure:
-    """Finished runs of one step that share outcome, verdict, class and reason."""
+    """Finished runs of one step that share process, outcome, verdict, class and reason."""
 
     start: datetime
+    process_id: int
     outcome: str
     verdict: str
     severity_class: str
     reason_code: str
     count: int
     deterministic_count: int
+    retried_count: int
+    overturned_count: int
+    shadow_passed_count: int
     cost_usd: Decimal
 
 
-def figures(project_id: int, window: Window, *, process_id: int | None = None) -> list[Figure]:
-    """Count the window's finished runs, by step."""
+def figures(project_id: int, span: Span, *, process_id: int | None = None) -> list[Figure]:
+    """Count the finished runs of a span, by step."""
+    kept = "process_id, outcome, verdict, severity_class, reason_code"
     narrowed = "" if process_id is None else "and process_id = %(process)s"
-    raw_narrowed = "" if process_id is None else "and run.process_id = %(process)s"
     query = f"""
-        with raw_hour as (
-            select hour from runs_dirtyhour where project_id = %(project)s and hour >= %(start)s
-            union select %(current)s
-        ), counted as (
-            select hour, outcome, verdict, severity_class, reason_code, count,
-                   deterministic_count, cost_usd
+        with raw_hour as ({RAW_HOURS}), counted as (
+            select hour, {kept}, {", ".join(_SUMMED)}
             from runs_rolluphour
-            where project_id = %(project)s and hour >= %(start)s {narrowed}
-              and hour not in (select hour from raw_hour)
+            where project_id = %(project)s and hour >= %(start)s and hour < %(end)s
+              and hour not in (select hour from raw_hour) {narrowed}
             union all
-            select raw_hour.hour, run.outcome, run.verdict, run.severity_class, run.reason_code,
-                   count(*), count(*) filter (where run.verdict = 'reject' and run.tier_achieved <= 1),
-                   sum(run.cost_usd)
+            select raw_hour.hour, run.process_id, run.outcome, run.verdict, run.severity_class,
+                   run.reason_code, {_SUMS}
             from raw_hour
             join runs_run run on run.created_at >= raw_hour.hour
                 and run.created_at < raw_hour.hour + interval '1 hour'
-            where run.project_id = %(project)s and run.state = 'finished' {raw_narrowed}
-            group by 1, 2, 3, 4, 5
+            where run.project_id = %(project)s and run.state = 'finished' {narrowed}
+            group by 1, 2, 3, 4, 5, 6
         )
-        select date_bin(%(step)s, hour, %(start)s), outcome, verdict, severity_class, reason_code,
-               sum(count)::bigint, sum(deterministic_count)::bigint, sum(cost_usd)
-        from counted group by 1, 2, 3, 4, 5 order by 1
+        select date_bin(%(step)s, hour, %(origin)s), {kept},
+               {", ".join(f"sum({name})::{_type(name)}" for name in _SUMMED)}
+        from counted group by 1, 2, 3, 4, 5, 6 order by 1
     """  # noqa: S608 - constants of this module
-    parameters: dict[str, Any] = {
-        "project": project_id,
-        "process": process_id,
-        "start": window.start,
-        "current": _start_of_hour(timezone.now()),
-        "step": window.step,
-    }
     with connection.cursor() as cursor:
-        cursor.execute(query, parameters)
+        cursor.execute(query, parameters_of(project_id, span, process_id))
         return [Figure(*row) for row in cursor.fetchall()]
 
 
-def _start_of_hour(at: datetime) -> datetime:
-    return at.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
+def _type(name: str) -> str:
+    return "numeric" if name == "cost_usd" else "bigint"

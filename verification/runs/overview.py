@@ -15,9 +15,10 @@ from django.utils import timezone
 from loomverify.accounts.models import Project
 from processes.models import Process
 from verification.runs import wording
-from verification.runs.figures import DAY, HOUR, Figure, Window, figures
+from verification.runs.figures import Figure, figures
 from verification.runs.models import Review, Run
 from verification.runs.models.review import ReviewState
+from verification.runs.spans import DAY, HOUR, Window
 
 WINDOWS = ("24h", "7d", "30d", "90d")
 TOP_REASONS = 8
@@ -98,7 +99,7 @@ class PendingReviews:
 
 
 def overview(project: Project, window: Window, process: Process | None) -> Overview:
-    rows = figures(project.pk, window, process_id=process.pk if process else None)
+    rows = figures(project.pk, window.span, process_id=process.pk if process else None)
     base = {"state": "finished", **({"process": process.slug} if process else {})}
     span = {**base, "since": _iso(window.start)}
     total = sum(row.count for row in rows)

@@ -25,8 +25,9 @@ from verification.engine.outcome import (
     Status,
     Verdict,
 )
+from verification.engine.protocol.reply import Stage
 from verification.runs.models import RunState
-from verification.runs.selectors import ReviewFilter, Tier
+from verification.runs.selectors import Only, ReviewFilter, Tier
 
 
 def one_of(values: type[StrEnum] | type[RunState]) -> WithJsonSchema:
@@ -227,6 +228,10 @@ class RunFilterQuery(Schema):
     review: str = filter_by(ReviewFilter)
     tier: str = filter_by(Tier)
     task: str = ""
+    severity_class: str = filter_by(SeverityClass)
+    rule: str = Field("", description="A rule or check that was violated.")
+    recovery: str = filter_by(Stage)
+    only: str = filter_by(Only)
     since: str = ""
     until: str = ""
     q: str = Field("", description="Full text, as in a search box.")

@@ -11,14 +11,22 @@ from enum import StrEnum
 from typing import Self
 
 from django.contrib.postgres.search import SearchQuery
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from loomverify.accounts.models import Project
 from loomverify.errors import InputError
 from processes.models import Process
-from verification.engine.outcome import Outcome, Verdict
-from verification.runs.models import Run, RunState, Task
+from verification.engine.outcome import (
+    FindingVerdict,
+    Outcome,
+    Purpose,
+    SeverityClass,
+    Verdict,
+)
+from verification.engine.protocol.reply import Stage
+from verification.runs.figures import ACCEPTING
+from verification.runs.models import Evaluation, Finding, ModelCall, Run, RunState, Task
 
 COUNT_CAP = 10_000
 SEARCH_COUNT_CAP = 1_000
@@ -43,6 +51,17 @@ class Tier(StrEnum):
     THREE = "3"
 
 
+class Only(StrEnum):
+    """Runs with a history that figures count."""
+
+    RETRIED = "retried"
+    """Verified again without the work being done again."""
+    RETRY_RESOLVED = "retry_resolved"
+    """Of these, decided."""
+    FALSE_FAIL = "false_fail"
+    """Rejected by us, and accepted by a person, or by a judge in shadow."""
+
+
 TIERS = {"1": (0, 1), "2": (2,), "3": (3,)}
 
 
@@ -51,7 +70,8 @@ class RunFilters:
     """Filters as they stand in a URL; empty: not asked for.
 
     `since` and `until` are RFC 3339 times, dates, or spans before now such as `24h` and `7d`;
-    `tier` is the highest tier reached, 1 also where none was.
+    `tier` is the highest tier reached, 1 also where none was; `rule` one that was violated;
+    `recovery` a stage by which an answer of a judge was read.
     """
 
     process: str = ""
@@ -66,6 +86,10 @@ class RunFilters:
     until: str = ""
     q: str = ""
     tier: str = ""
+    severity_class: str = ""
+    rule: str = ""
+    recovery: str = ""
+    only: str = ""
 
     @classmethod
     def of(cls, query: Mapping[str, str]) -> Self:
@@ -103,6 +127,12 @@ def filter_runs(
         rows = rows.filter(_process_is(_name("process", filters.process), project))
     if filters.task:
         rows = rows.filter(_task_is(_name("task", filters.task), project))
+    if filters.rule:
+        rows = rows.filter(_violates(_name("rule", filters.rule), project))
+    if filters.recovery:
+        rows = rows.filter(_was_read_by(_one_of("recovery", filters.recovery, Stage)))
+    if filters.only:
+        rows = rows.filter(ONLY[Only(_one_of("only", filters.only, Only))])
     if filters.q:
         rows = _matching(rows, filters.q)
     return rows
@@ -116,6 +146,7 @@ def _exact(filters: RunFilters) -> dict[str, str]:
         "verdict": _one_of("verdict", filters.verdict, Verdict),
         "state": _one_of("state", filters.state, RunState),
         "review_state": _one_of("review", filters.review, ReviewFilter),
+        "severity_class": _one_of("severity_class", filters.severity_class, SeverityClass),
     }
     return {field: value for field, value in exact.items() if value}
 
@@ -132,6 +163,29 @@ def _task_is(external_id: str, project: Project | None) -> Q:
         return Q(task__external_id=external_id)
     found = Task.objects.filter(process__project=project, external_id=external_id)
     return Q(task__in=list(found.values_list("pk", flat=True)[:100]))
+
+
+def _violates(rule: str, project: Project | None) -> Q:
+    found = Finding.objects.filter(
+        evaluation=OuterRef("live_evaluation"), rule=rule, verdict=FindingVerdict.VIOLATED
+    )
+    return Q(Exists(found.filter(project=project) if project else found))
+
+
+def _was_read_by(stage: str) -> Q:
+    return Q(Exists(ModelCall.objects.filter(evaluation__run=OuterRef("pk"), recovery=stage)))
+
+
+_RETRIED = Q(reverifications__gt=0) | Q(asked_again__gt=0)
+_SHADOW_PASS = Evaluation.objects.filter(
+    run=OuterRef("pk"), purpose=Purpose.SHADOW, verdict=Verdict.ACCEPT, tier_achieved__gt=1
+)
+ONLY = {
+    Only.RETRIED: _RETRIED,
+    Only.RETRY_RESOLVED: _RETRIED & ~Q(verdict__in=("", Verdict.UNDECIDED)),
+    Only.FALSE_FAIL: Q(verdict=Verdict.REJECT)
+    & (Q(final_outcome__in=ACCEPTING) | Q(tier_achieved__lte=1) & Exists(_SHADOW_PASS)),
+}
 
 
 def _matching(rows: QuerySet[Run], text: str) -> QuerySet[Run]:

@@ -7,7 +7,7 @@ from verification.runs.models.evaluation import (
     TierResult,
     Vote,
 )
-from verification.runs.models.figures import CallHour, DirtyHour, RollupHour, RuleDay
+from verification.runs.models.figures import CallHour, DirtyHour, RollupHour, RuleHour
 from verification.runs.models.followup import OutboxEvent, Remediation
 from verification.runs.models.heartbeat import Heartbeat
 from verification.runs.models.review import Decision, FindingLabel, Review
@@ -42,7 +42,7 @@ __all__ = [
     "Remediation",
     "Review",
     "RollupHour",
-    "RuleDay",
+    "RuleHour",
     "Run",
     "RunFile",
     "RunState",

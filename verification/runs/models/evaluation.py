@@ -183,6 +183,12 @@ class ModelCall(models.Model):
             models.Index(
                 fields=["cache_key"], condition=~models.Q(cache_key=""), name="call_cache"
             ),
+            # Few replies need more than the first stage: those are the ones looked for.
+            models.Index(
+                fields=["recovery"],
+                condition=~models.Q(recovery__in=["", "strict_json"]),
+                name="call_recovery",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -245,6 +251,7 @@ class Finding(models.Model):
         ]
         indexes: ClassVar = [
             models.Index(fields=["project", "fingerprint"], name="finding_by_fingerprint"),
+            models.Index(fields=["project", "rule"], name="finding_by_rule"),
         ]
 
     def __str__(self) -> str:

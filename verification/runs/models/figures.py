@@ -32,6 +32,9 @@ class RollupHour(models.Model):
     overturned_count = models.PositiveIntegerField(
         default=0, help_text="Of these, rejected by us and accepted by a person."
     )
+    shadow_passed_count = models.PositiveIntegerField(
+        default=0, help_text="Of these, rejected by tier 1 and accepted by a judge in shadow."
+    )
     cost_usd = models.DecimalField(max_digits=16, decimal_places=6, default=0)
 
     class Meta:
@@ -55,26 +58,39 @@ class RollupHour(models.Model):
         return f"{self.hour:%Y-%m-%d %H}h {self.outcome} {self.count}"
 
 
-class RuleDay(models.Model):
-    """How often a rule was violated on one day."""
+class RuleHour(models.Model):
+    """How many runs of one hour violated a rule: each once, by its most severe finding on it.
+
+    Recomputed together with the hour's `RollupHour`.
+    """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
     process = models.ForeignKey(Process, on_delete=models.CASCADE, related_name="+")
-    day = models.DateField()
+    hour = models.DateTimeField()
     rule = models.CharField(max_length=200)
+    source = models.CharField(max_length=15)
     enforcement = models.CharField(max_length=10)
+    reason_code = models.CharField(max_length=40)
     count = models.PositiveIntegerField()
 
     class Meta:
         constraints: ClassVar = [
             models.UniqueConstraint(
-                fields=["project", "day", "process", "rule", "enforcement"],
-                name="rule_day_unique",
+                fields=[
+                    "project",
+                    "hour",
+                    "process",
+                    "rule",
+                    "source",
+                    "enforcement",
+                    "reason_code",
+                ],
+                name="rule_hour_unique",
             ),
         ]
 
     def __str__(self) -> str:
-        return f"{self.day} {self.rule} {self.count}"
+        return f"{self.hour:%Y-%m-%d %H}h {self.rule} {self.count}"
 
 
 class DirtyHour(models.Model):
