@@ -41,8 +41,8 @@ def voted(
     *votes: str | Answer, judge: ScriptedJudge | None = None, flags: Flags = USUAL, **about: Any
 ) -> tuple[Conclusion, TierReport]:
     """Conclude over tier 3, with a seat for each vote."""
-    count = {"tier3_vote_count": len(votes)} if votes else {}
-    asked = judged_case(tier=3, flags=replace(flags, **count), output="It is so.", **about)
+    flags = replace(flags, tier3_vote_count=len(votes) or flags.tier3_vote_count)
+    asked = judged_case(tier=3, flags=flags, output="It is so.", **about)
     tiers = list(climb(asked, ports(judge=judge or seated(*votes))))
     return conclude(asked, tiers), tiers[-1]
 
@@ -232,7 +232,6 @@ def test_a_vote_that_cannot_be_read_is_cast_once_more() -> None:
     assert (report.calls, seen[":vote:1:again"]) == (4, 1)
 
 
-RULES = {"rules": [CITED, DATED]}
 BOTH = {"cited": "violated", "dated": "violated"}
 ONE = {"cited": "violated", "dated": "satisfied"}
 OTHER = {"cited": "satisfied", "dated": "violated"}
@@ -280,7 +279,7 @@ def test_a_vote_that_passes_beside_a_broken_hard_rule_rejects() -> None:
         [lambda question: says_yes if question.ask is Ask.VOTE else verdict(NONE)]
     )
 
-    conclusion, report = voted(judge=judge, **RULES)
+    conclusion, report = voted(judge=judge, rules=[CITED, DATED])
 
     assert conclusion.verdict == "reject"
     assert [one.passed for one in report.ballots] == [False] * 3
