@@ -1,0 +1,85 @@
+"""A remediation's row: found, locked, counted on and ended.
+
+A run's row is locked before its remediations', always in this order.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from loomverify.accounts.access import Access
+from loomverify.errors import NotFound
+from verification.engine.outcome import Outcome, Verdict
+from verification.runs import events
+from verification.runs.models import Event, Remediation, Run
+from verification.runs.models.followup import RemediationState
+
+OPEN = (RemediationState.QUEUED, RemediationState.CLAIMED)
+MAX_NOTE_CHARS = 500
+ANSWERED, RESOLVED = "remediation_answered", "remediation_resolved"
+_RELATIONS = ("run__process", "run__task", "owner", "resolved_by")
+
+
+def of_project(access: Access, remediation: UUID) -> Remediation:
+    """Raises NotFound: the project has none of this name."""
+    rows = Remediation.objects.select_related(*_RELATIONS)
+    found = rows.filter(project=access.project, uuid=remediation).first()
+    if found is None:
+        raise NotFound("remediation.unknown", "This project has no such remediation.")
+    return found
+
+
+def locked(pk: int) -> Remediation:
+    run_id = Remediation.objects.values_list("run_id", flat=True).get(pk=pk)
+    Run.objects.select_for_update(no_key=True).only("pk").get(pk=run_id)
+    rows = Remediation.objects.select_related(*_RELATIONS)
+    return rows.select_for_update(of=("self",)).get(pk=pk)
+
+
+def settles(verdict: str, outcome: str | None) -> bool:
+    """Partly verified again is no answer to what was not verified."""
+    return verdict == Verdict.ACCEPT and outcome != Outcome.PARTIAL_VERIFIED
+
+
+def was_counted(asked: Remediation, run: Run) -> bool:
+    same = {"remediation": str(asked.uuid), "run": str(run.uuid)}
+    return Event.objects.filter(run_id=asked.run_id, kind=ANSWERED, data__contains=same).exists()
+
+
+def count(asked: Remediation, run: Run, *, settles: bool, now: datetime) -> None:
+    """Enter an answer. The caller holds the remediation and its run."""
+    if settles:
+        end(asked, RemediationState.RESOLVED, note="", now=now, run=run)
+        return
+    if was_counted(asked, run):
+        return
+    asked.attempts += 1
+    told = {"remediation": str(asked.uuid), "run": str(run.uuid), "attempt": asked.attempts}
+    events.append(asked.run_id, [(ANSWERED, told)], at=now)
+    if asked.attempts >= asked.max_attempts:
+        end(asked, RemediationState.FAILED, note="Its attempts are used.", now=now)
+        return
+    asked.state, asked.owner, asked.lease_until = RemediationState.QUEUED, None, None
+    asked.save(update_fields=["attempts", "state", "owner", "lease_until"])
+
+
+def end(
+    asked: Remediation,
+    state: RemediationState,
+    *,
+    note: str,
+    now: datetime,
+    run: Run | None = None,
+) -> None:
+    asked.state, asked.ended_at, asked.lease_until = state, now, None
+    asked.note = note.replace("\x00", "\ufffd")[:MAX_NOTE_CHARS]
+    asked.resolved_by = run
+    asked.save(
+        update_fields=["state", "ended_at", "lease_until", "note", "resolved_by", "attempts"]
+    )
+    told: dict[str, Any] = {"remediation": str(asked.uuid), "mode": asked.mode, "state": state}
+    if run is not None:
+        told["run"] = str(run.uuid)
+    events.append(asked.run_id, [(RESOLVED, told)], at=now)
