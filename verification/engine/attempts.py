@@ -85,11 +85,13 @@ def account(
     verdict: Verdict,
     is_new_submission: bool = True,
     counts_attempt: bool = True,
+    final: str = "",
 ) -> Accounted:
     """Enter one finished evaluation into its task's history.
 
     `is_new_submission` is False for a second evaluation of a run that was entered before;
-    `counts_attempt` is False for a reason that is not an attempt (`invalid_output`).
+    `counts_attempt` is False for a reason that is not an attempt (`invalid_output`); `final` is
+    the reason code of a reject after which no attempt can help, '' for any other.
 
     Source: docs/engine.md, "Attempts".
     """
@@ -104,24 +106,27 @@ def account(
     )
     if verdict is Verdict.ACCEPT:
         return Accounted(replace(entered, repeats=0, last_outcome=LastOutcome.PASSED))
-    return _rejected(entered, counted=counts_attempt and not is_repeat and not history.exhausted)
+    counted = counts_attempt and not is_repeat and not history.exhausted
+    return _rejected(entered, counted=counted, final=final)
 
 
-def _rejected(history: TaskHistory, *, counted: bool) -> Accounted:
+def _rejected(history: TaskHistory, *, counted: bool, final: str) -> Accounted:
     history = replace(
         history,
         attempts_used=history.attempts_used + counted,
         last_outcome=LastOutcome.REJECTED,
     )
-    terminal = _terminal(history)
+    terminal = _terminal(history, final)
     if terminal:
         history = replace(history, exhausted=True, exhausted_reason=terminal)
     return Accounted(history, history.attempts_used, counted, terminal)
 
 
-def _terminal(history: TaskHistory) -> str:
+def _terminal(history: TaskHistory, final: str) -> str:
     if history.exhausted:
         return history.exhausted_reason
+    if final:
+        return final
     if history.attempts_used >= history.max_attempts:
         return "attempts_exhausted"
     is_stuck = history.repeats + 1 >= IDENTICAL_ENDS_AT

@@ -18,7 +18,7 @@ from loomverify.accounts.models import Role
 from loomverify.api import access_of, errors
 from loomverify.errors import InputError, NotFound
 from loomverify.paging import DEFAULT_LIMIT, MAX_LIMIT, newest_first
-from verification.runs import exports, rendering, schemas, services
+from verification.runs import exports, rendering, reverifying, schemas, services
 from verification.runs.evidence_store import read_blob
 from verification.runs.intake.description import REQUEST_BODY
 from verification.runs.intake.request import read_request
@@ -110,7 +110,7 @@ def cancel_run(request: HttpRequest, run_id: UUID) -> schemas.CancelOut:
 def reverify_run(request: HttpRequest, run_id: UUID) -> Status[schemas.RunOut]:
     access = access_of(request)
     access.need(Role.AGENT)
-    services.reverify_run(run=_run_of(access, run_id), actor=access.actor)
+    reverifying.reverify_run(run=_run_of(access, run_id), actor=access.actor)
     return Status(202, _full(access, run_id))
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
-from decimal import Decimal
 from typing import Any
 
 from django.db import transaction
@@ -13,38 +11,37 @@ from django.utils import timezone
 from psycopg.types.json import Jsonb
 
 from processes.definition.model import Enforcement
-from processes.selectors import rule_version_ids
 from verification.engine import confidence
 from verification.engine.attempts import Accounted, TaskHistory, account
 from verification.engine.climb import Case, Conclusion
 from verification.engine.feedback import Feedback, feedback
 from verification.engine.outcome import Action, Purpose, Verdict
 from verification.engine.reasons import reason
-from verification.engine.tiers import TierReport
-from verification.runs import events, figures, outbox, statements
+from verification.runs import calls, events, figures, keeping, outbox, reverifying, statements
 from verification.runs.leases import Lease, LeaseLost
-from verification.runs.models import Finding, Review
+from verification.runs.models import Evaluation, Review
 from verification.runs.models.review import ReviewState
 from verification.runs.work import Begun, Work
 
 URGENT, ORDINARY = 80, 40
 REPEATED = "repeated_candidate"
+COUNTING_PURPOSES = (Purpose.LIVE, Purpose.REVERIFY)
 
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """All that is to be stored of one evaluation."""
+    """All that is to be stored of one evaluation. `turn`: the run then verifies itself again."""
 
     work: Work
     begun: Begun
     case: Case
     conclusion: Conclusion
-    tiers: Sequence[TierReport]
     accounted: Accounted
     said: Feedback
     action: Action
     at: datetime
     duration_ms: int
+    turn: reverifying.Turn | None
 
     @property
     def review_reasons(self) -> list[str]:
@@ -59,35 +56,47 @@ def finish(
     work: Work,
     begun: Begun,
     case: Case,
-    tiers: Sequence[TierReport],
     conclusion: Conclusion,
     *,
     duration_ms: int,
+    retry_after: float = 0.0,
 ) -> None:
     """Store what was concluded, once: all of it or nothing.
+
+    Where the doubt may pass, the run does not end yet. `retry_after` (seconds) is how long the
+    judge asked to be left alone.
 
     Raises:
         LeaseLost: another worker holds the run.
     """
+    keeping.keep_texts(work, conclusion)
     with transaction.atomic():
-        ending = _ending(work, begun, case, tiers, conclusion, duration_ms)
-        if statements.one(statements.STORE_ENDING, **_parameters(lease, ending)) == (0,):
+        turn = reverifying.next_turn(work, conclusion, now=timezone.now(), retry_after=retry_after)
+        ending = _ending(work, begun, case, conclusion, duration_ms, turn)
+        statement = statements.STORE_UNDECIDED if turn else statements.STORE_ENDING
+        if statements.one(statement, **_parameters(lease, ending)) == (0,):
             raise LeaseLost(f"run {lease.run_id} fence {lease.fence}")
-        _store_findings(ending)
-        if ending.review_reasons:
-            _open_review(ending)
-        elif begun.purpose == Purpose.REVERIFY:
-            _withdraw_review(ending)
-        figures.mark_dirty(work)
+        keeping.keep(work, begun, conclusion)
+        if turn is None:
+            _tell(ending)
+
+
+def _tell(ending: Ending) -> None:
+    """What others than the submitter have to do with an end."""
+    if ending.review_reasons:
+        _open_review(ending)
+    elif ending.begun.purpose == Purpose.REVERIFY:
+        _withdraw_review(ending)
+    figures.mark_dirty(ending.work)
 
 
 def _ending(
     work: Work,
     begun: Begun,
     case: Case,
-    tiers: Sequence[TierReport],
     conclusion: Conclusion,
     duration_ms: int,
+    turn: reverifying.Turn | None,
 ) -> Ending:
     """Account the run in its task's history, which is locked from here on, and say what follows."""
     locked = statements.one(statements.LOCK_HISTORY, task=work.task_id)
@@ -98,8 +107,9 @@ def _ending(
         history,
         candidate=work.candidate_sha256,
         verdict=conclusion.verdict,
-        is_new_submission=begun.purpose == Purpose.LIVE,
-        counts_attempt=work.attempt is None,
+        is_new_submission=begun.purpose == Purpose.LIVE or not _was_decided(work),
+        counts_attempt=work.attempt is None and _counts(conclusion),
+        final=conclusion.reason_code if conclusion.is_final else "",
     )
     if accounted.terminal == REPEATED:
         # A candidate sent again and again is a reason of its own, above what is wrong with it.
@@ -126,9 +136,21 @@ def _ending(
         repeats=accounted.history.repeats,
     )
     return Ending(
-        work, begun, case, conclusion, tiers, accounted, said, action,
-        at=timezone.now(), duration_ms=duration_ms,
+        work, begun, case, conclusion, accounted, said, action,
+        at=timezone.now(), duration_ms=duration_ms, turn=turn,
     )  # fmt: skip
+
+
+def _was_decided(work: Work) -> bool:
+    """Whether this run was entered into its task's history before."""
+    decided = Evaluation.objects.filter(
+        run=work.run_id, purpose__in=COUNTING_PURPOSES, verdict__in=(Verdict.ACCEPT, Verdict.REJECT)
+    )
+    return decided.exists()
+
+
+def _counts(conclusion: Conclusion) -> bool:
+    return not conclusion.reason_code or reason(conclusion.reason_code).counts_attempt
 
 
 def _parameters(lease: Lease, ending: Ending) -> dict[str, Any]:
@@ -150,10 +172,13 @@ def _parameters(lease: Lease, ending: Ending) -> dict[str, Any]:
         "hard_count": levels.count(Enforcement.HARD),
         "advisory_count": levels.count(Enforcement.ADVISORY),
         "review_state": "pending" if ending.review_reasons else "not_required",
-        "cost_usd": sum((Decimal(report.cost_usd) for report in ending.tiers), Decimal(0)),
         "rule_trace": Jsonb([entry.to_json() for entry in conclusion.trace]),
         "feedback": Jsonb({"text": said.text, "items": [asdict(one) for one in said.items]}),
         "claims": Jsonb(dict(conclusion.claims)),
+        "claim_list": Jsonb([one.to_json() for one in conclusion.counted_claims]),
+        "result": None if conclusion.result is None else Jsonb(conclusion.result),
+        "asked_again": calls.asked_again(ending.begun) if ending.case.tier > 1 else 0,
+        "next_at": ending.turn.at if ending.turn else None,
         "duration_ms": ending.duration_ms,
         "topic": outbox.RUN_FINISHED,
         "payload": Jsonb(_announcement(ending)),
@@ -175,39 +200,6 @@ def _concluded(ending: Ending) -> dict[str, Any]:
         "retry_strategy": conclusion.retry_strategy,
         "tier_achieved": conclusion.tier_achieved,
     }
-
-
-def _store_findings(ending: Ending) -> None:
-    if not ending.conclusion.findings:
-        return
-    rule_versions = rule_version_ids(ending.begun.process_version_id)
-    Finding.objects.bulk_create(
-        Finding(
-            project_id=ending.work.project_id,
-            evaluation_id=ending.begun.evaluation_id,
-            tier=finding.tier,
-            position=position,
-            rule=finding.rule,
-            rule_version_id=rule_versions.get(finding.rule),
-            source=finding.source,
-            enforcement=finding.enforcement,
-            target=finding.target or "",
-            severity=finding.severity or "",
-            verdict=finding.verdict,
-            reason_code=finding.reason_code,
-            message=finding.message,
-            quote=finding.quote,
-            quote_verified=finding.quote_verified,
-            path=finding.path,
-            line=finding.line,
-            column=finding.column,
-            place=dict(finding.place),
-            confidence=finding.confidence,
-            suggestion=finding.suggestion,
-            fingerprint=finding.fingerprint,
-        )
-        for position, finding in enumerate(ending.conclusion.findings)
-    )
 
 
 def _open_review(ending: Ending) -> None:
@@ -252,6 +244,9 @@ def _events(ending: Ending) -> list[events.Entry]:
         "findings": len(conclusion.findings),
         "attempt": ending.accounted.attempt,
     }
+    if ending.turn:
+        turn = {"next_at": ending.turn.at.isoformat(), "until": ending.turn.until.isoformat()}
+        return [(kind, told | turn)]
     written: list[events.Entry] = [(kind, told)]
     if ending.accounted.terminal:
         written.append(("verification_exhausted", {"reason_code": ending.accounted.terminal}))

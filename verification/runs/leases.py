@@ -62,6 +62,17 @@ def hold(lease: Lease) -> None:
         raise LeaseLost(f"run {lease.run_id} fence {lease.fence}")
 
 
+def check(lease: Lease) -> None:
+    """Look whether the run is still ours to work on.
+
+    Raises:
+        LeaseLost: it was cancelled, or another worker holds it.
+    """
+    held = Run.objects.filter(pk=lease.run_id, fence=lease.fence, state=RunState.RUNNING)
+    if not held.exists():
+        raise LeaseLost(f"run {lease.run_id} fence {lease.fence}")
+
+
 def give_back(lease: Lease, *, error: Exception) -> None:
     """After a fault of ours: let the run be taken again a little later, within bounds."""
     if lease.is_last:

@@ -13,6 +13,7 @@ from loomverify.accounts.models import Project
 from verification.runs import evidence_store
 from verification.runs.models import (
     OPEN_STATES,
+    Artefact,
     Blob,
     GateResult,
     Heartbeat,
@@ -75,6 +76,7 @@ def _forget_unnamed_blobs(project: Project, now: datetime) -> None:
         ~Exists(GateResult.objects.filter(log=blob)),
         ~Exists(ModelCall.objects.filter(request=blob)),
         ~Exists(ModelCall.objects.filter(reply=blob)),
+        ~Exists(Artefact.objects.filter(blob=blob)),
         project=project,
         created_at__lt=now - ORPHAN_AGE,
     ).delete()

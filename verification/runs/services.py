@@ -1,17 +1,17 @@
-"""Taking runs in, cancelling them, asking for them again."""
+"""Taking runs in, and cancelling them."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
 from django.contrib.postgres.search import SearchVector
 from django.db import IntegrityError, transaction
-from django.db.models import F, Value
+from django.db.models import Value
 from django.utils import timezone
 
 from loomverify.accounts.access import Access, Actor
@@ -21,13 +21,11 @@ from processes.definition.model import Definition, Phase
 from processes.models import Process, ProcessVersion
 from processes.selectors import definition_of
 from verification.engine.attempts import budget, candidate_sha256
-from verification.engine.outcome import Purpose
-from verification.runs import events, figures
+from verification.runs import events
 from verification.runs.evidence_store import Digest, name_blobs
 from verification.runs.intake.schemas import RunIn
 from verification.runs.models import (
     OPEN_STATES,
-    Evaluation,
     Run,
     RunFile,
     RunState,
@@ -35,7 +33,7 @@ from verification.runs.models import (
     Task,
 )
 from verification.runs.submission import submission_of
-from verification.runs.wake import wake
+from verification.runs.wake import waker
 from verification.verifiers.models import VerifierVersion
 
 MAX_SEARCH_CHARACTERS = 50_000
@@ -215,15 +213,8 @@ def _store(access: Access, intake: Intake) -> Run:
     Submission.objects.create(run=run, body=body)
     _store_files(run, intake.files)
     events.append(run.pk, [("run_submitted", {"by": access.actor.name})], at=now)
-    transaction.on_commit(_waker(run.pk))
+    transaction.on_commit(waker(run.pk))
     return run
-
-
-def _waker(run_id: int) -> Callable[[], None]:
-    def send() -> None:
-        wake(run_id)
-
-    return send
 
 
 def _searchable(output: str, title: str, task: Task) -> str:
@@ -262,54 +253,3 @@ def _store_files(run: Run, files: Mapping[str, Digest]) -> None:
         RunFile(run=run, path=path, blob=blobs[sha256], size=size)
         for path, (sha256, size) in files.items()
     )
-
-
-def reverify_run(*, run: Run, actor: Actor) -> Evaluation:
-    """Evaluate a finished run once more, with the verifier version active now.
-
-    The work is never redone; what was concluded before stays as its own evaluation.
-
-    Raises:
-        Conflict: the run is not finished.
-    """
-    now = timezone.now()
-    with transaction.atomic():
-        verifier = VerifierVersion.objects.get(project=run.project, is_active=True)
-        won = Run.objects.filter(pk=run.pk, state__in=(RunState.FINISHED, RunState.ERRORED)).update(
-            state=RunState.QUEUED,
-            outcome=None,
-            verdict="",
-            final_outcome="",
-            # Nobody may act on what is in doubt again, least of all when the answer gets lost.
-            reason_code="",
-            severity_class="",
-            confidence=None,
-            confidence_level="",
-            action="",
-            retry_strategy="",
-            rerun_execution=False,
-            finished_at=None,
-            error_text="",
-            fence=F("fence") + 1,
-            claims=0,
-            next_at=now + timedelta(seconds=1),
-        )
-        if not won:
-            raise Conflict("run.not_finished", "Only a run that is over can be verified again.")
-        seq = Evaluation.objects.filter(run=run, purpose=Purpose.REVERIFY).count() + 1
-        evaluation = Evaluation.objects.create(
-            run=run,
-            purpose=Purpose.REVERIFY,
-            seq=seq,
-            process_version_id=run.process_version_id,
-            verifier_version=verifier,
-            engine_build=verifier.engine_build,
-            started_at=now,
-        )
-        events.append(
-            run.pk, [("evaluation_started", {"purpose": "reverify", "by": actor.name})], at=now
-        )
-        figures.mark_dirty(run)
-        record(actor, "run.reverified", run, project=run.project)
-        transaction.on_commit(_waker(run.pk))
-    return evaluation

@@ -17,9 +17,13 @@ CLAIM = """
     update runs_run
     set state = 'running', fence = fence + 1, claims = claims + 1, lease_until = %(until)s,
         next_at = %(until)s, started_at = coalesce(started_at, %(now)s)
-    where id = %(run)s and (state = 'queued' or (state = 'running' and next_at <= %(now)s))
+    where id = %(run)s and (
+        (state = 'queued' and (lease_until is null or lease_until <= %(now)s))
+        or (state = 'running' and next_at <= %(now)s)
+    )
     returning fence, claims
 """
+"""A queued run with a lease waits for its next verification: no message takes it before."""
 
 BEGIN_EVALUATION = """
     with begun as (
@@ -35,7 +39,7 @@ BEGIN_EVALUATION = """
         from runs_run run
         join verifiers_verifierversion verifier on verifier.id = run.verifier_version_id
         where run.id = %(run)s
-        returning id, purpose, process_version_id, verifier_version_id
+        returning id, uuid, purpose, process_version_id, verifier_version_id
     ), told as (
         insert into runs_event (run_id, seq, kind, at, data)
         select %(run)s, coalesce(max(seq), 0) + 1, 'evaluation_started', %(now)s,
@@ -45,10 +49,60 @@ BEGIN_EVALUATION = """
     select * from begun
 """
 
+BEGIN_REVERIFICATION = """
+    with last as (
+        select * from runs_evaluation
+        where run_id = %(run)s and purpose in ('live', 'reverify') and finished_at is not null
+        order by id desc limit 1
+    ), counted as (
+        update runs_run set reverifications = reverifications + 1
+        from last where runs_run.id = %(run)s
+    ), begun as (
+        insert into runs_evaluation (
+            uuid, run_id, purpose, seq, process_version_id, verifier_version_id, engine_build,
+            started_at, outcome, verdict, reason_code, severity_class, confidence_level, action,
+            retry_strategy, tier_achieved, rule_trace, feedback, claims, claim_list, cost_usd,
+            duration_ms
+        )
+        select gen_random_uuid(), last.run_id, 'reverify',
+               1 + (
+                   select coalesce(max(seq), 0) from runs_evaluation
+                   where run_id = %(run)s and purpose = 'reverify'
+               ),
+               last.process_version_id, last.verifier_version_id, last.engine_build,
+               %(now)s, '', '', '', '', '', '', '', 0, '[]', '{}', '{}', '[]', 0, 0
+        from last
+        returning id, uuid, purpose, process_version_id, verifier_version_id
+    ), carried as (
+        insert into runs_tierresult (
+            evaluation_id, tier, status, model, calls, cached, recovery, prompt_tokens,
+            completion_tokens, cost_usd, duration_ms, detail, result
+        )
+        select begun.id, done.tier, done.status, done.model, 0, 0, done.recovery, 0, 0, 0,
+               done.duration_ms, done.detail, done.result || '{
+                   "calls": 0, "cached": 0, "prompt_tokens": 0, "completion_tokens": 0,
+                   "cost_usd": "0"
+               }'
+        from runs_tierresult done, begun, last
+        where done.evaluation_id = last.id and done.tier < all (
+            select tier from runs_tierresult
+            where evaluation_id = last.id and status not in ('passed', 'failed')
+        )
+    ), told as (
+        insert into runs_event (run_id, seq, kind, at, data)
+        select last.run_id, 1 + (select max(seq) from runs_event where run_id = %(run)s),
+               'evaluation_started', %(now)s, '{"purpose": "reverify"}'
+        from last
+    )
+    select * from begun
+"""
+"""What was achieved before is carried over, and was paid for there."""
+
 LOAD = """
     select run.id, run.uuid, run.project_id, project.uuid, process.slug, run.task_id,
-           run.phase_id, run.tier_requested, run.candidate_sha256, run.attempt, run.cost_usd,
-           run.created_at, submission.body::json,
+           run.process_id, run.phase_id, run.tier_requested, run.candidate_sha256, run.attempt,
+           task.attempts_used, run.undecided_since, run.reverifications, run.created_at,
+           submission.body::json,
            (
                select json_object_agg(file.path, json_build_array(blob.sha256, file.size))
                from runs_runfile file join runs_blob blob on blob.id = file.blob_id
@@ -58,6 +112,7 @@ LOAD = """
     join runs_submission submission on submission.run_id = run.id
     join accounts_project project on project.id = run.project_id
     join processes_process process on process.id = run.process_id
+    join runs_task task on task.id = run.task_id
     where run.id = %(run)s
 """
 
@@ -92,7 +147,25 @@ LOCK_HISTORY = """
 """
 """Workers commit lazily (settings): repeating a step is cheap, losing a verdict is not."""
 
-STORE_ENDING = """
+_CONCLUDED = """
+        update runs_evaluation
+        set outcome = %(outcome)s, verdict = %(verdict)s, reason_code = %(reason_code)s,
+            severity_class = %(severity_class)s, confidence = %(confidence)s,
+            confidence_level = %(confidence_level)s, action = %(action)s,
+            retry_strategy = %(retry_strategy)s, tier_achieved = %(tier_achieved)s,
+            rule_trace = %(rule_trace)s, feedback = %(feedback)s, claims = %(claims)s,
+            claim_list = %(claim_list)s, duration_ms = %(duration_ms)s, finished_at = %(now)s
+        from held where runs_evaluation.id = %(evaluation)s
+"""
+_TOLD = """
+        insert into runs_event (run_id, seq, kind, at, data)
+        select held.id, last.seq + new.number, new.entry ->> 0, %(now)s, new.entry -> 1
+        from held,
+            (select coalesce(max(seq), 0) as seq from runs_event where run_id = %(run)s) last,
+            jsonb_array_elements(%(events)s) with ordinality as new (entry, number)
+"""
+
+STORE_ENDING = f"""
     with held as (
         update runs_run
         set state = 'finished', next_at = null, lease_until = null, finished_at = %(now)s,
@@ -104,19 +177,10 @@ STORE_ENDING = """
             rerun_execution = %(rerun_execution)s, tier_achieved = %(tier_achieved)s,
             attempt = %(attempt)s, hard_count = %(hard_count)s,
             advisory_count = %(advisory_count)s, review_state = %(review_state)s,
-            cost_usd = cost_usd + %(cost_usd)s
+            result = %(result)s, asked_again = asked_again + %(asked_again)s
         where id = %(run)s and fence = %(fence)s and state = 'running'
         returning id, project_id
-    ), concluded as (
-        update runs_evaluation
-        set outcome = %(outcome)s, verdict = %(verdict)s, reason_code = %(reason_code)s,
-            severity_class = %(severity_class)s, confidence = %(confidence)s,
-            confidence_level = %(confidence_level)s, action = %(action)s,
-            retry_strategy = %(retry_strategy)s, tier_achieved = %(tier_achieved)s,
-            rule_trace = %(rule_trace)s, feedback = %(feedback)s, claims = %(claims)s,
-            cost_usd = %(cost_usd)s, duration_ms = %(duration_ms)s, finished_at = %(now)s
-        from held where runs_evaluation.id = %(evaluation)s
-    ), accounted as (
+    ), concluded as ({_CONCLUDED}), accounted as (
         update runs_task
         set attempts_used = %(attempts_used)s, submissions = %(submissions)s,
             repeats = %(repeats)s, last_candidate_sha256 = %(last_candidate_sha256)s,
@@ -126,15 +190,91 @@ STORE_ENDING = """
     ), announced as (
         insert into runs_outboxevent (uuid, project_id, run_id, topic, payload, created_at)
         select gen_random_uuid(), project_id, id, %(topic)s, %(payload)s, %(now)s from held
-    ), told as (
-        insert into runs_event (run_id, seq, kind, at, data)
-        select held.id, last.seq + new.number, new.entry ->> 0, %(now)s, new.entry -> 1
-        from held,
-            (select coalesce(max(seq), 0) as seq from runs_event where run_id = %(run)s) last,
-            jsonb_array_elements(%(events)s) with ordinality as new (entry, number)
-    )
+    ), told as ({_TOLD})
     select count(*) from held
+"""  # noqa: S608 - constants of this module
+
+STORE_UNDECIDED = f"""
+    with held as (
+        update runs_run
+        set state = 'queued', next_at = %(next_at)s, lease_until = %(next_at)s, claims = 0,
+            live_evaluation_id = %(evaluation)s, tier_achieved = %(tier_achieved)s,
+            undecided_since = coalesce(undecided_since, %(now)s),
+            asked_again = asked_again + %(asked_again)s
+        where id = %(run)s and fence = %(fence)s and state = 'running'
+        returning id
+    ), concluded as ({_CONCLUDED}), told as ({_TOLD})
+    select count(*) from held
+"""  # noqa: S608 - constants of this module
+"""The run goes on: its task, its caller and its reviewers hear of it when it ends."""
+
+
+ADD_COST = """
+    with run as (
+        update runs_run set cost_usd = cost_usd + %(cost_usd)s where id = %(run)s
+        returning fence = %(fence)s and state = 'running' as is_held
+    ), evaluated as (
+        update runs_evaluation set cost_usd = runs_evaluation.cost_usd + %(cost_usd)s
+        from run where runs_evaluation.id = %(evaluation)s
+    )
+    select is_held from run
 """
+
+_COUNTED_CALL = """
+    model, created_at, (not cached)::int, cached::int, prompt_tokens, completion_tokens, cost_usd
+"""
+
+KEEP_CALL = f"""
+    insert into runs_modelcall (
+        evaluation_id, tier, seq, judge, model, ask, tried, lost, prompt_version, request_id,
+        reply_id, cache_key, nonce, cached, prompt_tokens, completion_tokens, cost_usd, recovery,
+        error, duration_ms, created_at
+    )
+    select %(evaluation)s, %(tier)s, coalesce(max(seq), 0) + 1, %(judge)s, %(model)s, %(ask)s,
+           %(tried)s, %(lost)s, %(prompt_version)s, %(request)s, %(reply)s, %(cache_key)s,
+           %(nonce)s, %(cached)s, %(prompt_tokens)s, %(completion_tokens)s, %(cost_usd)s, '',
+           %(error)s, %(duration_ms)s, %(now)s
+    from runs_modelcall where evaluation_id = %(evaluation)s and tier = %(tier)s
+    returning id, {_COUNTED_CALL}
+"""  # noqa: S608 - constants of this module
+
+NOTE_CALL = f"""
+    update runs_modelcall set recovery = %(recovery)s
+    where id = %(call)s and evaluation_id = %(evaluation)s and recovery = '' and lost = ''
+    returning {_COUNTED_CALL}
+"""  # noqa: S608 - constants of this module
+
+COUNT_CALL = """
+    insert into runs_callhour as counted (
+        project_id, process_id, hour, model, recovery, lost, calls, cached, prompt_tokens,
+        completion_tokens, cost_usd
+    )
+    values (
+        %(project)s, %(process)s, %(hour)s, %(model)s, %(recovery)s, %(lost)s, %(calls)s,
+        %(cached)s, %(prompt_tokens)s, %(completion_tokens)s, %(cost_usd)s
+    )
+    on conflict (project_id, hour, process_id, model, recovery, lost) do update
+    set calls = counted.calls + excluded.calls, cached = counted.cached + excluded.cached,
+        prompt_tokens = counted.prompt_tokens + excluded.prompt_tokens,
+        completion_tokens = counted.completion_tokens + excluded.completion_tokens,
+        cost_usd = counted.cost_usd + excluded.cost_usd
+"""
+
+UNCOUNT_CALL = """
+    update runs_callhour
+    set calls = calls - %(calls)s, cached = cached - %(cached)s,
+        prompt_tokens = prompt_tokens - %(prompt_tokens)s,
+        completion_tokens = completion_tokens - %(completion_tokens)s,
+        cost_usd = cost_usd - %(cost_usd)s
+    where project_id = %(project)s and process_id = %(process)s and hour = %(hour)s
+      and model = %(model)s and recovery = '' and lost = ''
+"""
+
+
+def run(statement: str, **parameters: Any) -> None:
+    """Execute a statement of this module that returns no row."""
+    with connection.cursor() as cursor:
+        cursor.execute(statement, parameters)
 
 
 def one(statement: str, **parameters: Any) -> Row | None:

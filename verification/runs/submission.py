@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
+import json
 from collections.abc import Mapping
 from typing import Any
+
+from django.conf import settings
 
 from verification.engine.evidence import (
     Claim,
@@ -13,6 +18,7 @@ from verification.engine.evidence import (
     TaskSpec,
     ToolCall,
 )
+from verification.runs.work import Work
 
 
 def submission_of(body: Mapping[str, Any], files: Mapping[str, tuple[str, int]]) -> Submission:
@@ -40,3 +46,15 @@ def submission_of(body: Mapping[str, Any], files: Mapping[str, tuple[str, int]])
 
 def _task(task: Mapping[str, Any]) -> TaskSpec:
     return TaskSpec(**{**task, "expected_outputs": tuple(task.get("expected_outputs") or ())})
+
+
+def fence_of(work: Work, files: Mapping[str, tuple[str, int]]) -> str:
+    """The mark around what is quoted to a judge: a name that nothing submitted can hold.
+
+    It is made of all that was submitted, so that knowing an earlier one helps nobody: whoever
+    writes it into a submission has made another one. The same work, sent again, is asked about
+    in the same words, and an earlier reply answers it.
+    """
+    said = json.dumps([str(work.project_uuid), work.body, dict(files)], sort_keys=True)
+    key = f"fence:{settings.SECRET_KEY}".encode()
+    return hmac.new(key, said.encode(errors="replace"), hashlib.sha256).hexdigest()[:32]

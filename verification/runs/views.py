@@ -21,7 +21,7 @@ from loomverify.errors import Conflict, InputError
 from processes.models import Process
 from verification.engine.outcome import Outcome, Verdict
 from verification.runs import overview as overview_page
-from verification.runs import selectors, services, wording
+from verification.runs import reverifying, selectors, services, wording
 from verification.runs.artefacts import MAX_SHOWN_LINES
 from verification.runs.evidence_store import EvidenceLost, read_blob
 from verification.runs.models import Evaluation, Run, RunFile, RunState
@@ -176,7 +176,7 @@ def run_cancel(request: AccessRequest, run: uuid.UUID) -> HttpResponse:
 def run_reverify(request: AccessRequest, run: uuid.UUID) -> HttpResponse:
     found = _run(request, run)
     try:
-        services.reverify_run(run=found, actor=request.access.actor)
+        reverifying.reverify_run(run=found, actor=request.access.actor)
     except Conflict as error:
         messages.warning(request, str(error))
     else:

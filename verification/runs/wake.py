@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Callable
 from typing import Any
 
 from kombu.exceptions import ChannelError, OperationalError
@@ -43,3 +44,12 @@ def wake(run_id: int, *, queue: str = LIVE) -> bool:
         logger.warning("broker_unreachable error=%s", type(error).__name__)
         return False
     return True
+
+
+def waker(run_id: int) -> Callable[[], None]:
+    """To be called when what the worker needs is committed."""
+
+    def send() -> None:
+        wake(run_id)
+
+    return send

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from decimal import Decimal
 from typing import Any
 from uuid import UUID
+
+from loomverify.accounts.models import Project
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +15,7 @@ class Begun:
     """An evaluation that is not finished."""
 
     evaluation_id: int
+    uuid: UUID
     purpose: str
     process_version_id: int
     verifier_version_id: int
@@ -21,7 +23,11 @@ class Begun:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """The run's own fields, as they were when it was claimed. `body` is the submission's."""
+    """The run's own fields, as they were when it was claimed. `body` is the submission's.
+
+    `attempt` is the run's number among its task's attempts, once it has one; `attempts_used` is
+    the task's count.
+    """
 
     run_id: int
     uuid: UUID
@@ -29,10 +35,18 @@ class Work:
     project_uuid: UUID
     process_slug: str
     task_id: int
+    process_id: int
     phase_id: str
     tier_requested: int
     candidate_sha256: str
     attempt: int | None
-    cost_usd: Decimal
+    attempts_used: int
+    undecided_since: datetime | None
+    reverifications: int
     created_at: datetime
     body: dict[str, Any]
+
+    @property
+    def project(self) -> Project:
+        """A name for it, nothing loaded."""
+        return Project(pk=self.project_id, uuid=self.project_uuid)

@@ -17,17 +17,18 @@ from verification.engine.outcome import Purpose
 from verification.engine.tiers import TierReport
 from verification.engine.verifier import VerifierSpec
 from verification.runs import leases, statements
+from verification.runs.calls import Books
 from verification.runs.evidence_store import StoredWorkspace
-from verification.runs.finish import finish
+from verification.runs.finish import COUNTING_PURPOSES, finish
+from verification.runs.judging import StoredJudge, judge_models
 from verification.runs.leases import HEART, Lease, LeaseLost
 from verification.runs.models import Evaluation, TierResult
-from verification.runs.submission import submission_of
+from verification.runs.storable import storable_report
+from verification.runs.submission import fence_of, submission_of
 from verification.runs.work import Begun, Work
 from verification.verifiers.models import VerifierVersion
 
 logger = logging.getLogger(__name__)
-
-COUNTING_PURPOSES = (Purpose.LIVE, Purpose.REVERIFY)
 
 
 def work_on(run_id: int) -> None:
@@ -54,32 +55,45 @@ def evaluate(lease: Lease, begun: Begun) -> None:
     if lease.claims > leases.MAX_CLAIMS:
         leases.give_up(lease, f"The verifier was lost {lease.claims - 1} times on this run.")
         return
-    work, case, ports = _load(lease, begun)
+    work, case, ports, judge = _load(lease, begun)
     done = [] if lease.is_first else _saved_tiers(begun)
     started = time.monotonic()
-    for report in climb(case, ports, done):
+    judge.tier = 1 + max((report.tier for report in done), default=0)
+    for found in climb(case, ports, done):
+        report = storable_report(found)
         _save_tier(lease, begun, report)
         done.append(report)
+        judge.tier = report.tier + 1
     duration_ms = round((time.monotonic() - started) * 1000)
-    finish(lease, work, begun, case, done, conclude(case, done), duration_ms=duration_ms)
+    finish(
+        lease,
+        work,
+        begun,
+        case,
+        conclude(case, done),
+        duration_ms=duration_ms,
+        retry_after=judge.retry_after,
+    )
 
 
 def _begin(lease: Lease) -> Begun:
     """The evaluation this lease works on: the one begun before, or a new one."""
+    statement = statements.BEGIN_EVALUATION
     if not lease.is_first:
-        unfinished = Evaluation.objects.filter(
-            run=lease.run_id, purpose__in=COUNTING_PURPOSES, finished_at__isnull=True
-        ).order_by("-id")
-        fields = ("pk", "purpose", "process_version_id", "verifier_version_id")
+        evaluations = Evaluation.objects.filter(run=lease.run_id, purpose__in=COUNTING_PURPOSES)
+        fields = ("pk", "uuid", "purpose", "process_version_id", "verifier_version_id")
+        unfinished = evaluations.filter(finished_at__isnull=True).order_by("-id")
         if begun := unfinished.values_list(*fields).first():
             return Begun(*begun)
-    row = statements.one(statements.BEGIN_EVALUATION, run=lease.run_id, now=timezone.now())
+        if evaluations.exists():
+            statement = statements.BEGIN_REVERIFICATION
+    row = statements.one(statement, run=lease.run_id, now=timezone.now())
     if row is None:
         raise LeaseLost(f"run {lease.run_id} was deleted")
     return Begun(*row)
 
 
-def _load(lease: Lease, begun: Begun) -> tuple[Work, Case, Ports]:
+def _load(lease: Lease, begun: Begun) -> tuple[Work, Case, Ports, StoredJudge]:
     row = statements.one(statements.LOAD, run=lease.run_id)
     if row is None:
         raise LeaseLost(f"run {lease.run_id} was deleted")
@@ -88,15 +102,23 @@ def _load(lease: Lease, begun: Begun) -> tuple[Work, Case, Ports]:
     phase = definition.phase(work.phase_id)
     if phase is None:
         raise LookupError(f"phase {work.phase_id} is not in version {begun.process_version_id}")
+    verifier = _verifier_spec(begun.verifier_version_id)
+    is_judged = work.tier_requested > 1
     case = Case(
         definition=definition,
         phase=phase,
         submission=submission_of(work.body, files),
-        verifier=_verifier_spec(begun.verifier_version_id),
+        verifier=verifier,
         tier=work.tier_requested,
+        fence=fence_of(work, files) if is_judged else "",
+        nonce=begun.uuid.hex,
+        attempt=work.attempt or work.attempts_used + 1,
+        judge_models=judge_models(work.project_id, verifier.models) if is_judged else {},
     )
+    own = begun.uuid.hex if begun.purpose == Purpose.AA else ""
+    judge = StoredJudge(Books(lease, work, begun, verifier.prompt_version, own))
     workspace = StoredWorkspace(work.project_uuid, files)
-    return work, case, Ports(workspace, probe(), time.monotonic)
+    return work, case, Ports(workspace, probe(), time.monotonic, judge), judge
 
 
 def _saved_tiers(begun: Begun) -> list[TierReport]:
