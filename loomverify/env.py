@@ -18,6 +18,10 @@ WEB = ("http", "https")
 POSTGRESQL = ("postgresql", "postgres")
 REDIS = ("redis", "rediss", "unix")
 MAIL = ("smtp", "submission", "submit", "smtps", "console", "file", "memory", "dummy")
+VERIFIER_PATTERN = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
+MAX_NAME_LENGTH = 200
+MAX_MODEL_LENGTH = 120
+MAX_ADDRESS_LENGTH = 500
 NO_HOST = ("postgresql", "postgres", "unix", "console", "file", "memory", "dummy")
 
 
@@ -55,6 +59,9 @@ class Environment:
     """Whether a project's own judges may lie in the private network."""
     reverify_deadline_seconds: int
     sandbox: str
+    verifiers: tuple[tuple[str, str], ...]
+    """Name and `package.module:callable` of the operator's own, in their order."""
+    verifier_seconds: int
 
 
 def read_environment(variables: Mapping[str, str]) -> Environment:
@@ -91,7 +98,7 @@ def read_environment(variables: Mapping[str, str]) -> Environment:
         email_url=_url(variables, "EMAIL_URL", MAIL),
         judge=_judge(variables, "LOOMVERIFY_JUDGE"),
         alternate_judge=_judge(variables, "LOOMVERIFY_ALTERNATE_JUDGE"),
-        panel_models=_list(variables, "LOOMVERIFY_PANEL_MODELS"),
+        panel_models=_panel(variables),
         judge_private_hosts=_one_of(
             variables,
             "LOOMVERIFY_JUDGE_PRIVATE_HOSTS",
@@ -102,6 +109,10 @@ def read_environment(variables: Mapping[str, str]) -> Environment:
             variables, "LOOMVERIFY_REVERIFY_DEADLINE", default=900, low=0, high=7 * 86400
         ),
         sandbox=_one_of(variables, "LOOMVERIFY_SANDBOX", ("docker", "off")),
+        verifiers=_verifiers(variables),
+        verifier_seconds=_integer(
+            variables, "LOOMVERIFY_VERIFIER_SECONDS", default=60, low=1, high=600
+        ),
     )
 
 
@@ -187,11 +198,54 @@ def _judge(variables: Mapping[str, str], prefix: str) -> JudgeConnection | None:
     model = variables.get(f"{prefix}_MODEL", "")
     if not model:
         return None
+    _check_model(model, f"{prefix}_MODEL")
     return JudgeConnection(
         model=model,
-        api_base=_url(variables, f"{prefix}_API_BASE", WEB),
+        api_base=_judge_address(variables, f"{prefix}_API_BASE"),
         api_key=variables.get(f"{prefix}_API_KEY", ""),
     )
+
+
+def _check_model(model: str, name: str) -> None:
+    if len(model) > MAX_MODEL_LENGTH or not model.isprintable() or " " in model:
+        raise ConfigurationError(
+            f"{name} must be a model in litellm's words, such as openai/gpt-4o, of at most "
+            f"{MAX_MODEL_LENGTH} characters."
+        )
+
+
+def _judge_address(variables: Mapping[str, str], name: str) -> str:
+    """It is shown on pages, so that nothing secret may be in it."""
+    value = _url(variables, name, WEB)
+    parts = urlsplit(value)
+    if parts.username is not None or len(value) > MAX_ADDRESS_LENGTH:
+        raise ConfigurationError(
+            f"{name} must hold no user name or password, and at most "
+            f"{MAX_ADDRESS_LENGTH} characters."
+        )
+    return value
+
+
+def _panel(variables: Mapping[str, str]) -> tuple[str, ...]:
+    models = _list(variables, "LOOMVERIFY_PANEL_MODELS")
+    for model in models:
+        _check_model(model, "LOOMVERIFY_PANEL_MODELS")
+    return models
+
+
+def _verifiers(variables: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    found: dict[str, str] = {}
+    for entry in _list(variables, "LOOMVERIFY_VERIFIERS"):
+        name, _, target = (part.strip() for part in entry.partition("="))
+        if not 0 < len(name) <= MAX_NAME_LENGTH or not VERIFIER_PATTERN.fullmatch(target):
+            raise ConfigurationError(
+                "LOOMVERIFY_VERIFIERS must be a comma list of name=package.module:callable, "
+                f"not {entry[:MAX_NAME_LENGTH]!r}."
+            )
+        if name in found:
+            raise ConfigurationError(f"LOOMVERIFY_VERIFIERS names {name!r} twice.")
+        found[name] = target
+    return tuple(found.items())
 
 
 def _secret_key(variables: Mapping[str, str], data: Path, *, production: bool) -> str:

@@ -6,16 +6,13 @@ go to standard output, and the end of the input is the end of the process.
 
 from __future__ import annotations
 
-import contextlib
-import ctypes
-import os
-import signal
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple
 from typing import Any, BinaryIO
 
+from verification.adapters.limits import die_with_parent, limit_cpu, limit_memory
 from verification.adapters.probe_wire import LENGTHS, frame, opened
 from verification.adapters.python_syntax import parse_python
 from verification.adapters.redacting import redacted
@@ -30,9 +27,6 @@ from verification.engine.grammars import PYTHON, Parsed, grammar_of
 from verification.engine.grammars.notebook import NOTEBOOK
 from verification.engine.matching import Texts, search
 
-MAX_MEMORY_BYTES = 2 * 1024**3
-MAX_FILE_BYTES = 64 * 1024**2
-PR_SET_PDEATHSIG = 1
 _NO_CODE = "The code of its cells was not looked into: {}"
 
 
@@ -105,38 +99,6 @@ def _joined(path: str, of_file: Parsed, of_code: Parsed) -> Parsed:
     if isinstance(of_code, NotInspected):
         return (*of_file, SyntaxProblem(_NO_CODE.format(of_code.why), certain=False, note=True))
     return (*of_file, *of_code)
-
-
-def limit_memory() -> None:
-    """Set what the system knows of limits; where it knows none, the deadline is left."""
-    with contextlib.suppress(ImportError, ValueError, OSError):
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        resource.setrlimit(resource.RLIMIT_FSIZE, (MAX_FILE_BYTES, MAX_FILE_BYTES))
-        if sys.platform == "linux":
-            resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
-
-
-def limit_cpu(seconds: int) -> None:
-    """Allow so much CPU time from now on; the system kills what takes more."""
-    with contextlib.suppress(ImportError, ValueError, OSError):
-        import resource
-
-        used = resource.getrusage(resource.RUSAGE_SELF)
-        allowed = int(used.ru_utime + used.ru_stime) + seconds + 1
-        _, most = resource.getrlimit(resource.RLIMIT_CPU)
-        resource.setrlimit(resource.RLIMIT_CPU, (allowed, most))
-
-
-def die_with_parent(parent_pid: int) -> None:
-    """A killed worker leaves no probe behind, not even one in the middle of a request."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if sys.platform == "linux":
-        with contextlib.suppress(OSError, AttributeError):
-            ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != parent_pid:
-            sys.exit("the worker has gone already")
 
 
 def _found_row(found: Answer) -> dict[str, Any]:
