@@ -76,7 +76,7 @@ def test_a_judge_that_is_there_is_asked_once_per_tier() -> None:
     conclusion = conclude(asked, tiers)
 
     assert [one.tier for one in tiers] == [1, 2, 3]
-    assert (conclusion.tier_achieved, conclusion.confidence) == (3, 0.9)
+    assert (conclusion.tier_achieved, conclusion.confidence) == (3, 1.0)
     assert conclusion.confidence_level == "HIGH"
 
 

@@ -14,6 +14,7 @@ from verification.engine import (
     custom,
     legacy,
     policy,
+    remediation,
     scoping,
     semantic,
     voting,
@@ -37,10 +38,9 @@ from verification.engine.outcome import (
     Status,
     Verdict,
 )
-from verification.engine.reasons import Effect
 from verification.engine.settlement import Artefact, CountedClaim, RemediationDraft
 from verification.engine.tiers import TierReport
-from verification.engine.verifier import Flags
+from verification.engine.unconfirmed import Settled, settle
 
 __all__ = ["Case", "Conclusion", "Ports", "TierReport", "climb", "conclude"]
 
@@ -123,7 +123,7 @@ def conclude(case: Case, tiers: Sequence[TierReport]) -> Conclusion:
         counted_claims=counted,
         ballots=tuple(one for report in tiers for one in report.ballots),
         artefacts=tuple(one for report in tiers for one in report.artefacts),
-        remediations=tuple(one for report in tiers for one in report.remediations),
+        remediations=remediation.drafts(case, decision.verdict, findings, counted),
         result=next((report.result for report in tiers if report.result is not None), None),
         is_final=any(report.is_final for report in tiers),
         may_pass=decision.may_pass,
@@ -165,9 +165,11 @@ def _deterministic(case: Case, ports: Ports) -> TierReport:
             findings.append(legacy.hardened(observation) if case.is_legacy else observation)
     called = custom.call(case, ports, findings)
     findings += called.findings
+    settled = _settled(case, ports, findings)
+    findings += settled.findings
     return TierReport(
         tier=1,
-        status=_status(findings, case.verifier.flags),
+        status=policy.status_of(findings, case.verifier.flags),
         findings=with_fingerprints(findings),
         trace=tuple(trace),
         detail="; ".join(filter(None, (_detail(findings), called.detail))),
@@ -175,7 +177,17 @@ def _deterministic(case: Case, ports: Ports) -> TierReport:
         confidence=1.0,
         result=called.result,
         is_final=called.is_final,
+        claims=settled.claims if case.tier == 1 else None,
+        artefacts=settled.artefacts,
     )
+
+
+def _settled(case: Case, ports: Ports, findings: Sequence[Finding]) -> Settled:
+    """Claims are settled where the climb ends: here, unless a judge is to be asked."""
+    if case.tier > 1:
+        return Settled()
+    is_rejected = policy.is_rejected(findings, case.verifier.flags)
+    return settle(case, ports, is_rejected=is_rejected)
 
 
 def _unavailable(tier: int, message: str) -> TierReport:
@@ -194,13 +206,6 @@ def _unavailable(tier: int, message: str) -> TierReport:
         findings=with_fingerprints([finding]),
         detail=message,
     )
-
-
-def _status(findings: Sequence[Finding], flags: Flags) -> Status:
-    heaviest = policy.heaviest(findings, flags)
-    if heaviest is Effect.REJECT:
-        return Status.FAILED
-    return Status.PASSED if policy.is_open(findings, flags) else Status.ERROR
 
 
 def _detail(findings: Sequence[Finding]) -> str:

@@ -12,6 +12,7 @@ from verification.engine.outcome import (
     Outcome,
     RetryStrategy,
     SeverityClass,
+    Status,
     Verdict,
 )
 from verification.engine.reasons import RESULTS, Effect, Reason, reason
@@ -107,6 +108,18 @@ def heaviest(findings: Iterable[Finding], flags: Flags) -> Effect | None:
 def is_open(findings: Iterable[Finding], flags: Flags) -> bool:
     """Whether a later tier could still lead to an accept: no certain blame, and nothing lost."""
     return heaviest(findings, flags) not in (Effect.REJECT, *_LOST)
+
+
+def is_rejected(findings: Iterable[Finding], flags: Flags) -> bool:
+    """Whether the work is at fault for certain."""
+    return heaviest(findings, flags) is Effect.REJECT
+
+
+def status_of(findings: Sequence[Finding], flags: Flags) -> Status:
+    """How a tier ended that found this."""
+    if is_rejected(findings, flags):
+        return Status.FAILED
+    return Status.PASSED if is_open(findings, flags) else Status.ERROR
 
 
 def decide(findings: Sequence[Finding], flags: Flags) -> Decision:

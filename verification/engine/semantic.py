@@ -3,55 +3,65 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from processes.definition.model import Enforcement
+from verification.engine import policy
+from verification.engine.blaming import JUDGE_RULE, findings_of, remark, trace_of
 from verification.engine.case import Case, Ports
+from verification.engine.checks.read_once import ReadOnce
 from verification.engine.finding import Finding
-from verification.engine.judging import Ask, Conversation, Judge, Question
+from verification.engine.hearing import Heard, ask_again, hear
+from verification.engine.independence import first_seat
+from verification.engine.judging import Conversation, Judge
 from verification.engine.outcome import FindingVerdict, Source, Status
-from verification.engine.protocol.prompt import assessment
-from verification.engine.protocol.recovery import recover
-from verification.engine.protocol.reply import Recovered
+from verification.engine.protocol.prompt import ACCEPTANCE, Prompt, assessment
+from verification.engine.protocol.quotes import Quotes
+from verification.engine.protocol.reply import Reply
 from verification.engine.tiers import TierReport
+from verification.engine.unconfirmed import Settled, settle
+from verification.engine.weighing import Word, lacks, merged, strangers, verdict_of, weigh
 
-JUDGE_RULE = "judge"
 USUAL_CONFIDENCE = 0.5
 """Of a judge that names none."""
+DISAGREES = "The two answers of the judge disagree."
+
+
+@dataclass(frozen=True, slots=True)
+class Sitting:
+    """What a judge said in the end. `lost`: why what was open could not be asked once more."""
+
+    reply: Reply
+    heard: Heard
+    words: tuple[Word, ...]
+    confidence: float
+    lost: str = ""
 
 
 def assess(case: Case, ports: Ports, judge: Judge, done: Sequence[TierReport]) -> TierReport:
     """Have one judge answer for tier 2. Never raises for a lost answer."""
     talk = Conversation(judge)
+    ports = replace(ports, workspace=ReadOnce(ports.workspace))
     prompt = assessment(case, ports)
-    answer = talk.ask(
-        Question(case.verifier.models.primary, Ask.ASSESS, prompt.system, prompt.text)
-    )
-    found = recover(answer.text)
-    talk.note(answer, found.stage)
-    if answer.lost or found.reply is None:
-        reason_code = answer.lost or "parse_inconclusive"
-        return lost(talk, reason_code, answer.detail or found.why, tier=2, recovery=found.stage)
-    findings = () if found.reply.passed else (_rejected(found),)
+    heard = hear(case, talk, prompt)
+    if heard.reply is None:
+        return _unheard(case, talk, heard)
+    sitting = _sit(case, ports, talk, prompt, heard, heard.reply)
+    findings = _findings(case, sitting)
+    settled = _settled(case, ports, talk, sitting, findings)
+    findings = (*findings, *settled.findings)
     return TierReport(
         tier=2,
-        status=Status.FAILED if findings else Status.PASSED,
+        status=policy.status_of(findings, case.verifier.flags),
         findings=findings,
-        recovery=found.stage,
-        confidence=USUAL_CONFIDENCE if found.reply.confidence is None else found.reply.confidence,
+        trace=trace_of(case, sitting.words),
+        detail=_detail(case, sitting, prompt, settled),
+        recovery=heard.stage,
+        confidence=sitting.confidence,
+        claims=settled.claims,
+        artefacts=settled.artefacts,
+        score=sitting.reply.score,
         **talk.totals,
-    )
-
-
-def _rejected(found: Recovered) -> Finding:
-    assert found.reply is not None  # noqa: S101
-    return Finding(
-        rule="acceptance-criteria",
-        reason_code="llm_semantic_failed",
-        message=" ".join(found.reply.issues) or "The judge finds the criteria not met.",
-        enforcement=Enforcement.HARD,
-        source=Source.LLM,
-        tier=2,
-        suggestion=found.reply.suggestion,
     )
 
 
@@ -71,3 +81,92 @@ def lost(
     return TierReport(
         tier=tier, status=Status.ERROR, findings=(finding,), recovery=recovery, **talk.totals
     )
+
+
+def _unheard(case: Case, talk: Conversation, heard: Heard) -> TierReport:
+    """Doubt; but the old engine took a reply that it could not read for a fail."""
+    if heard.lost != "parse_inconclusive" or not case.is_legacy:
+        return lost(talk, heard.lost, heard.why, tier=2, recovery=heard.stage)
+    finding = Finding(
+        rule=ACCEPTANCE,
+        reason_code="llm_semantic_failed",
+        message=f"The judge's reply was not the JSON that was asked for. {heard.why}".strip(),
+        enforcement=Enforcement.HARD,
+        source=Source.LLM,
+        tier=2,
+    )
+    return TierReport(
+        tier=2, status=Status.FAILED, findings=(finding,), recovery=heard.stage, **talk.totals
+    )
+
+
+def _sit(
+    case: Case, ports: Ports, talk: Conversation, prompt: Prompt, heard: Heard, reply: Reply
+) -> Sitting:
+    """Weigh the reply, and ask once more for what it left open."""
+    quotes = Quotes(case, ports)
+    words = weigh(case, reply, quotes)
+    sitting = Sitting(reply, heard, words, _confidence(reply))
+    open_ones = lacks(words)
+    if not open_ones or case.is_legacy:
+        return sitting
+    again = ask_again(case, talk, assessment(case, ports, open_ones), heard.judge)
+    if again.reply is None:
+        return replace(sitting, lost=again.lost)
+    second = merged(words, weigh(case, again.reply, quotes), {one.id for one in open_ones})
+    if again.reply.passed is False and verdict_of(second) is True:
+        second = [*second[:-1], replace(second[-1], verdict=FindingVerdict.UNKNOWN, gap=DISAGREES)]
+    confidence = min(sitting.confidence, _confidence(again.reply))
+    return replace(sitting, words=tuple(second), confidence=confidence)
+
+
+def _confidence(reply: Reply) -> float:
+    return USUAL_CONFIDENCE if reply.confidence is None else reply.confidence
+
+
+def _findings(case: Case, sitting: Sitting) -> tuple[Finding, ...]:
+    findings = findings_of(case, sitting.words, sitting.reply, tier=2, lost=sitting.lost)
+    floor = case.phase.confidence_floor
+    if sitting.confidence < floor:
+        message = f"The judge's confidence, {sitting.confidence:.2f}, lies below {floor:.2f}."
+        findings += (
+            remark(case, "low_confidence", message, tier=2, confidence=sitting.confidence),
+        )
+    if not first_seat(case).is_independent:
+        message = f"The judge {sitting.heard.judge} is the model that did the work."
+        findings += (remark(case, "verifier_not_independent", message, tier=2),)
+    return findings
+
+
+def _settled(
+    case: Case, ports: Ports, talk: Conversation, sitting: Sitting, findings: Sequence[Finding]
+) -> Settled:
+    """Settle the claims; what was taken out of the work may need another look at the rest."""
+
+    def assess_again(rest: Case, remaining: Ports) -> tuple[Finding, ...]:
+        prompt = assessment(rest, remaining)
+        heard = hear(rest, talk, prompt)
+        if heard.reply is None:
+            return lost(talk, heard.lost, heard.why, tier=2).findings
+        return _findings(rest, _sit(rest, remaining, talk, prompt, heard, heard.reply))
+
+    return settle(
+        case,
+        ports,
+        sitting.reply.claims,
+        talk,
+        sitting.heard.judge,
+        assess_again,
+        is_rejected=policy.is_rejected(findings, case.verifier.flags),
+    )
+
+
+def _detail(case: Case, sitting: Sitting, prompt: Prompt, settled: Settled) -> str:
+    notes = [*prompt.notes[:5]]
+    if more := len(prompt.notes) - 5:
+        notes += [f"{more} more were shown in part"] if more > 0 else []
+    if unknown := strangers(sitting.reply, case):
+        notes.append(f"{unknown} answers name no rule that was asked about")
+    if settled.note:
+        notes.append(settled.note)
+    return "; ".join(notes)
