@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import pairwise
 from typing import Any
 
 
@@ -36,6 +37,7 @@ class ModelServer:
     script: list[Script] = field(default_factory=lambda: [Said('{"passed": true}')])
     asked: list[dict[str, Any]] = field(default_factory=list)
     keys: list[str] = field(default_factory=list)
+    asked_at: list[float] = field(default_factory=list)
     port: int = 0
     lock: threading.Lock = field(default_factory=threading.Lock)
     at_once: int = 0
@@ -49,10 +51,14 @@ class ModelServer:
         """What was asked, system and user text together."""
         return ["\n".join(str(one["content"]) for one in asked["messages"]) for asked in self.asked]
 
+    def seconds_between_asked(self) -> list[float]:
+        return [later - at for at, later in pairwise(self.asked_at)]
+
     def answer(self, request: dict[str, Any], key: str) -> Said:
         with self.lock:
             self.asked.append(request)
             self.keys.append(key)
+            self.asked_at.append(time.monotonic())
             entry = self.script.pop(0) if len(self.script) > 1 else self.script[0]
             self.at_once += 1
             self.most_at_once = max(self.most_at_once, self.at_once)

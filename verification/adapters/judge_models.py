@@ -20,8 +20,6 @@ PROVIDERS = frozenset(
     [
         "openai",
         "anthropic",
-        "azure",
-        "azure_ai",
         "cerebras",
         "cohere",
         "cohere_chat",

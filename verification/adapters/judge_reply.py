@@ -45,7 +45,8 @@ def read(response: Any, *, prompt_chars: int) -> Reply | None:
 def _text(message: Any, *, is_cut: bool) -> tuple[str, str]:
     """Reasoning is not the answer, and is never read as one."""
     text = _content(getattr(message, "content", None))
-    refusal = getattr(message, "refusal", None)
+    own = getattr(message, "provider_specific_fields", None)  # where litellm leaves a refusal
+    refusal = own.get("refusal") if isinstance(own, dict) else None
     if text and is_cut:
         return text, "The answer was cut off; the connection may allow it more tokens."
     if text:

@@ -1,0 +1,59 @@
+# In processes of their own: an import cannot be taken back.
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+NO_NETWORK = """
+import socket
+
+def refuse(*arguments, **options):
+    raise SystemExit(f"somebody wants the network: {arguments}")
+
+socket.getaddrinfo = socket.create_connection = socket.socket.connect = refuse
+"""
+ASK = """
+from verification.adapters.judge import Connection, complete
+
+answer = complete(Connection("j", "nonsense/m"), system="", prompt="?")
+assert answer.lost == "infra_verifier_error", answer
+import litellm
+assert len(litellm.model_cost) > 1000
+"""
+WEB = """
+import django, os, sys
+os.environ["DJANGO_SETTINGS_MODULE"] = "loomverify.settings"
+import loomverify.asgi
+from django.urls import get_resolver
+assert get_resolver().url_patterns
+import loomverify.api
+loomverify.api.api.get_openapi_schema()
+print(",".join(name for name in ("litellm", "openai", "tiktoken") if name in sys.modules))
+"""
+
+
+def run(code: str, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    environment = {"PATH": os.environ["PATH"], "LOOMVERIFY_DATA": str(folder), **variables}
+    return subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=110
+    )
+
+
+def test_litellm_is_loaded_without_the_network_a_word_or_a_file_of_variables(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / ".env").write_text("FROM_A_FILE=1\n")
+    code = f"import os; os.chdir({str(tmp_path)!r})\n{NO_NETWORK}{ASK}"
+    code += "assert 'FROM_A_FILE' not in os.environ"
+
+    ended = run(code, tmp_path, PYTHONPATH=str(Path(__file__).parents[2]))
+
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
+
+
+def test_the_web_never_loads_litellm(tmp_path: Path) -> None:
+    ended = run(WEB, tmp_path)
+
+    assert (ended.returncode, ended.stdout.strip()) == (0, ""), ended.stderr
