@@ -6,14 +6,17 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from processes.definition.model import Enforcement, RuleType
-from verification.engine import policy, scoping
+from processes.definition.model import Enforcement
+from verification.engine import policy
+from verification.engine.blaming import findings_of
 from verification.engine.case import Case
 from verification.engine.finding import Finding
 from verification.engine.judging import Answer, Ballot
 from verification.engine.outcome import FindingVerdict, Source
-from verification.engine.protocol.reply import Recovered, Reply
+from verification.engine.protocol.quotes import Quotes
+from verification.engine.protocol.reply import Recovered
 from verification.engine.reasons import Effect
+from verification.engine.weighing import weigh
 
 VOTES_RULE = "votes"
 MAX_WHYS = 5
@@ -37,7 +40,7 @@ class Vote:
         return self.ballot.passed
 
 
-def opened(case: Case, number: int, answer: Answer, found: Recovered) -> Vote:
+def opened(case: Case, number: int, answer: Answer, found: Recovered, quotes: Quotes) -> Vote:
     """Read one seat's answer as the single judge of tier 2 is read.
 
     What would leave a run undecided there is no vote here: neither a pass nor a fail.
@@ -46,7 +49,7 @@ def opened(case: Case, number: int, answer: Answer, found: Recovered) -> Vote:
     if answer.lost or found.reply is None:
         why = answer.detail or found.why
         return Vote(replace(blank, why=why[:MAX_WHY_CHARS]), lost=answer.lost or UNREADABLE)
-    told = judged(case, found.reply)
+    told = findings_of(case, weigh(case, found.reply, quotes), found.reply, tier=3)
     decision = policy.decide(policy.ordered(told, {}), case.verifier.flags)
     blame = tuple(one for one in told if policy.effect_of(one) is Effect.REJECT)
     passed = decision.verdict.passed
@@ -60,37 +63,6 @@ def opened(case: Case, number: int, answer: Answer, found: Recovered) -> Vote:
         blame=blame if passed is False else (),
         lost=decision.reason_code if passed is None else "",
     )
-
-
-def judged(case: Case, reply: Reply) -> tuple[Finding, ...]:
-    hard = {
-        rule.name: rule
-        for rule in case.definition.rules
-        if rule.type is RuleType.LLM
-        and scoping.case_scope(rule, case).applies
-        and scoping.rule_enforcement(rule, case.verifier.flags) is Enforcement.HARD
-    }
-    found = [
-        replace(
-            _finding("rule_violated", one.why or "The rule is broken."),
-            rule=one.rule,
-            rule_sha256=scoping.rule_sha256(hard[one.rule]),
-            quote=one.quote,
-            confidence=reply.confidence,
-        )
-        for one in reply.rules
-        if one.rule in hard and one.verdict is FindingVerdict.VIOLATED
-    ]
-    if not found and reply.passed is not True:
-        message = " ".join(reply.issues) or "The judge finds the criteria not met."
-        verdict = FindingVerdict.UNKNOWN if reply.passed is None else FindingVerdict.VIOLATED
-        found = [
-            replace(
-                _finding("llm_semantic_failed", message, verdict=verdict),
-                rule="acceptance-criteria",
-            )
-        ]
-    return tuple(found)
 
 
 def count(case: Case, votes: Sequence[Vote]) -> tuple[Finding, ...]:

@@ -41,7 +41,7 @@ class Heard:
 
 def read(text: str, prompt: Prompt, *, strict: bool = False) -> Recovered:
     """Read a reply to this prompt. A verdict that may be quoted from the material is none."""
-    found = recover(text, strict=strict)
+    found = recover(text, strict=strict, shown=prompt.text)
     if found.reply and is_copied(text, found.reply.passed, prompt):
         return Recovered(Stage.UNREADABLE, why=COPIED)
     return found

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from processes.definition.model import Enforcement
 from verification.engine import alternatives, policy, scoping
 from verification.engine.ballots import UNREADABLE, VOTES_RULE, Vote, count, opened, share_of_passes
 from verification.engine.case import Case, Ports
 from verification.engine.finding import Finding, TraceEntry, TraceVerdict
+from verification.engine.hearing import is_strict, read
 from verification.engine.independence import first_seat, seats
 from verification.engine.judging import MAX_TRIES, Answer, Ask, Conversation, Judge, Question
 from verification.engine.outcome import FindingVerdict, Source, Status
-from verification.engine.protocol.prompt import assessment
-from verification.engine.protocol.recovery import recover
+from verification.engine.protocol.prompt import Prompt, assessment
+from verification.engine.protocol.quotes import Quotes
 from verification.engine.reasons import Effect
 from verification.engine.tiers import TierReport
 
@@ -32,19 +33,28 @@ def vote(case: Case, ports: Ports, judge: Judge, done: Sequence[TierReport]) -> 
 
     Source: docs/engine.md, "Votes".
     """
-    questions = _questions(case, ports)
+    booth = Booth(case, assessment(case, ports), Quotes(case, ports))
+    questions = _questions(case, booth.prompt)
     groups = alternatives.by_form(case.submission)
     compared = alternatives.question(case, groups, first_seat(case).judge)
     asked = [*questions, compared] if compared else questions
     talk = Conversation(judge, max_calls=len(asked) * MAX_TRIES)
     answers = talk.ask_all(asked)
-    votes = _votes(case, ports, talk, questions, answers)
+    votes = _votes(booth, talk, questions, answers)
     told = alternatives.findings(case, groups, answers[-1] if compared else None)
     return _report(case, talk, votes, (*count(case, votes), *told, *_dependent(case, done)))
 
 
-def _questions(case: Case, ports: Ports) -> list[Question]:
-    prompt = assessment(case, ports)
+@dataclass(frozen=True, slots=True)
+class Booth:
+    """What each vote is read by."""
+
+    case: Case
+    prompt: Prompt
+    quotes: Quotes
+
+
+def _questions(case: Case, prompt: Prompt) -> list[Question]:
     seated = [seat.judge for seat in seats(case)]
     times = Counter(seated)
     return [
@@ -53,6 +63,7 @@ def _questions(case: Case, ports: Ports) -> list[Question]:
             ask=Ask.VOTE,
             system=prompt.system,
             prompt=prompt.text,
+            schema=prompt.schema,
             nonce=f"{case.nonce}:vote:{number}",
             temperature=REPEATED_TEMPERATURE if times[judge] > 1 else 0.0,
         )
@@ -61,27 +72,23 @@ def _questions(case: Case, ports: Ports) -> list[Question]:
 
 
 def _votes(
-    case: Case,
-    ports: Ports,
-    talk: Conversation,
-    questions: Sequence[Question],
-    answers: Sequence[Answer],
+    booth: Booth, talk: Conversation, questions: Sequence[Question], answers: Sequence[Answer]
 ) -> list[Vote]:
-    votes = [_read(case, ports, talk, number, answers[number]) for number in range(len(questions))]
+    votes = [_read(booth, talk, number, answers[number]) for number in range(len(questions))]
     unread = [vote.ballot.index for vote in votes if vote.lost == UNREADABLE]
     if unread and talk.calls_left:
         once_more = [
             replace(questions[one], nonce=f"{questions[one].nonce}:again") for one in unread
         ]
         for number, answer in zip(unread, talk.ask_all(once_more), strict=True):
-            votes[number] = _read(case, ports, talk, number, answer)
+            votes[number] = _read(booth, talk, number, answer)
     return votes
 
 
-def _read(case: Case, ports: Ports, talk: Conversation, number: int, answer: Answer) -> Vote:
-    found = recover(answer.text, strict=case.is_legacy)
+def _read(booth: Booth, talk: Conversation, number: int, answer: Answer) -> Vote:
+    found = read(answer.text, booth.prompt, strict=is_strict(booth.case))
     talk.note(answer, found.stage)
-    return opened(case, number, answer, found)
+    return opened(booth.case, number, answer, found, booth.quotes)
 
 
 def _report(
