@@ -21,6 +21,7 @@ from verification.runs import calls, events, figures, keeping, outbox, reverifyi
 from verification.runs.leases import Lease, LeaseLost
 from verification.runs.models import Evaluation, Review
 from verification.runs.models.review import ReviewState
+from verification.runs.remediations import services as remediations
 from verification.runs.work import Begun, Work
 
 URGENT, ORDINARY = 80, 40
@@ -71,8 +72,8 @@ def finish(
     """
     keeping.keep_texts(work, conclusion)
     with transaction.atomic():
-        turn = reverifying.next_turn(work, conclusion, now=timezone.now(), retry_after=retry_after)
-        ending = _ending(work, begun, case, conclusion, duration_ms, turn)
+        ending = _ending(work, begun, case, conclusion, duration_ms, retry_after)
+        turn = ending.turn
         statement = statements.STORE_UNDECIDED if turn else statements.STORE_ENDING
         if statements.one(statement, **_parameters(lease, ending)) == (0,):
             raise LeaseLost(f"run {lease.run_id} fence {lease.fence}")
@@ -83,6 +84,14 @@ def finish(
 
 def _tell(ending: Ending) -> None:
     """What others than the submitter have to do with an end."""
+    work, conclusion, at = ending.work, ending.conclusion, ending.at
+    remediations.answer(work=work, verdict=conclusion.verdict, outcome=conclusion.outcome, now=at)
+    remediations.queue(
+        work=work,
+        drafts=conclusion.remediations,
+        max_attempts=ending.case.definition.remediation.get("max_attempts", 2),
+        now=at,
+    )
     if ending.review_reasons:
         _open_review(ending)
     elif ending.begun.purpose == Purpose.REVERIFY:
@@ -96,7 +105,7 @@ def _ending(
     case: Case,
     conclusion: Conclusion,
     duration_ms: int,
-    turn: reverifying.Turn | None,
+    retry_after: float,
 ) -> Ending:
     """Account the run in its task's history, which is locked from here on, and say what follows."""
     locked = statements.one(statements.LOCK_HISTORY, task=work.task_id)
@@ -135,9 +144,11 @@ def _ending(
         terminal=accounted.terminal,
         repeats=accounted.history.repeats,
     )
+    now = timezone.now()
+    turn = reverifying.next_turn(work, conclusion, now=now, retry_after=retry_after)
     return Ending(
         work, begun, case, conclusion, accounted, said, action,
-        at=timezone.now(), duration_ms=duration_ms, turn=turn,
+        at=now, duration_ms=duration_ms, turn=turn,
     )  # fmt: skip
 
 

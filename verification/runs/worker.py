@@ -10,7 +10,9 @@ from django.db import transaction
 from django.utils import timezone
 from psycopg.types.json import Jsonb
 
+from loomverify.env import environment
 from processes.selectors import definition_of
+from verification.adapters.custom import InstalledVerifiers
 from verification.adapters.probe import ChildProbe
 from verification.engine.climb import Case, Ports, climb, conclude
 from verification.engine.outcome import Purpose
@@ -118,7 +120,7 @@ def _load(lease: Lease, begun: Begun) -> tuple[Work, Case, Ports, StoredJudge]:
     own = begun.uuid.hex if begun.purpose == Purpose.AA else ""
     judge = StoredJudge(Books(lease, work, begun, verifier.prompt_version, own))
     workspace = StoredWorkspace(work.project_uuid, files)
-    return work, case, Ports(workspace, probe(), time.monotonic, judge), judge
+    return work, case, Ports(workspace, probe(), time.monotonic, judge, custom()), judge
 
 
 def _saved_tiers(begun: Begun) -> list[TierReport]:
@@ -161,6 +163,12 @@ def _save_tier(lease: Lease, begun: Begun, report: TierReport) -> None:
 @cache
 def probe() -> ChildProbe:
     return ChildProbe()
+
+
+@cache
+def custom() -> InstalledVerifiers:
+    env = environment()
+    return InstalledVerifiers(dict(env.verifiers), seconds=env.verifier_seconds)
 
 
 @cache
