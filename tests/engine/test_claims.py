@@ -24,7 +24,7 @@ FINE = ("pass", "accept", "")
 
 def made(section: str, *labels: str) -> tuple[Claim, ...]:
     return tuple(
-        Claim(f"Claim {number}.", label, section, ("e1",)) for number, label in enumerate(labels)
+        Claim(f"{section} {number}", label, section, ("e1",)) for number, label in enumerate(labels)
     )
 
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import TypedDict
 
 from verification.engine.evidence import Claim, Submission
+from verification.engine.pruning import places_of
 from verification.engine.settlement import ClaimSource, ClaimState, CountedClaim
+from verification.engine.spans import phrase_of
 
 CONFIRMED, INFERRED, UNSUPPORTED = "confirmed", "inferred", "unsupported"
 LABELS = (CONFIRMED, INFERRED, UNSUPPORTED)
-RECOMMENDATIONS = ("recommendation", "recommendations")
+SECTIONS = ("recommendation", "recommendations", "supporting", "other")
+MAX_SAID_CHARS = 200
 
 
 class ClaimCounts(TypedDict):
@@ -37,7 +41,8 @@ def label_of(claim: Claim, evidence_ids: Collection[str]) -> str:
 
 
 def is_recommendation(claim: Claim | CountedClaim) -> bool:
-    return _plain(claim.section) in RECOMMENDATIONS
+    """Whatever calls itself one is one, among other words too."""
+    return "recommend" in _plain(claim.section)
 
 
 def evidence_ids(submission: Submission) -> frozenset[str]:
@@ -49,19 +54,49 @@ def counted_claims(
     evidence_ids: Collection[str] = (),
     source: ClaimSource = ClaimSource.SUBMISSION,
 ) -> tuple[CountedClaim, ...]:
-    """Give each claim the label that holds, and say why where it is another than it came with."""
+    """Give each claim the label that holds, and say why where it is another than it came with.
+
+    Where the same claim stands twice, the weaker label holds for both.
+    """
+    counted = [_counted(claim, evidence_ids, source) for claim in claims]
+    keys = [phrase_of(claim.text) for claim in claims]
+    weakest: dict[str, str] = {}
+    for key, one in zip(keys, counted, strict=True):
+        weakest[key] = weaker(one.label, weakest.get(key, CONFIRMED))
     return tuple(
-        CountedClaim(
-            text=claim.text,
-            label=(label := label_of(claim, evidence_ids)),
-            said=claim.label,
-            section=claim.section,
-            evidence=claim.evidence,
-            source=source,
-            note=_why_other(claim, label),
-        )
-        for claim in claims
+        _weakened(one, weakest[key], f"It stands elsewhere as {weakest[key]}.")
+        for key, one in zip(keys, counted, strict=True)
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """`invented` counts the judge's claims that the work does not make."""
+
+    claims: tuple[CountedClaim, ...]
+    invented: int = 0
+
+
+def merged(
+    submitted: Sequence[CountedClaim], judged: Sequence[CountedClaim], texts: Iterable[str]
+) -> Merged:
+    """Both sides' claims, submitted ones first. Of two words on one claim the stricter holds.
+
+    A judge's claim that stands in none of the texts is left out: the judge may have made it up.
+    """
+    of_judge: dict[str, CountedClaim] = {}
+    for one in judged:
+        key = phrase_of(one.text)
+        of_judge[key] = _stricter(of_judge[key], one) if key in of_judge else one
+    whole = []
+    for one in submitted:
+        word = of_judge.get(phrase_of(one.text))
+        whole.append(_stricter(one, word) if word else one)
+    own = {phrase_of(one.text) for one in submitted}
+    others = [one for key, one in of_judge.items() if key not in own]
+    held = list(texts) if others else []
+    found = [one for one in others if any(places_of(text, one.text) for text in held)]
+    return Merged((*whole, *found), len(others) - len(found))
 
 
 def totals_of(claims: Sequence[CountedClaim]) -> ClaimCounts:
@@ -85,12 +120,50 @@ def totals_of(claims: Sequence[CountedClaim]) -> ClaimCounts:
     )
 
 
+def weaker(one: str, other: str) -> str:
+    """The label that claims less."""
+    return max(one, other, key=LABELS.index)
+
+
+def _counted(claim: Claim, evidence_ids: Collection[str], source: ClaimSource) -> CountedClaim:
+    label = label_of(claim, evidence_ids)
+    notes = [_why_other(claim, label)]
+    if _plain(claim.section) not in SECTIONS and not is_recommendation(claim):
+        notes.append("There is no such section: it counts as other.")
+    return CountedClaim(
+        text=claim.text,
+        label=label,
+        said=claim.label,
+        section=claim.section,
+        evidence=claim.evidence,
+        source=source,
+        note=" ".join(filter(None, notes)),
+    )
+
+
 def _why_other(claim: Claim, label: str) -> str:
     if not is_known_label(claim):
         return "There is no such label."
     if label != _plain(claim.label):
         return "It names no evidence that was submitted."
     return ""
+
+
+def _stricter(one: CountedClaim, word: CountedClaim) -> CountedClaim:
+    """A claim after another's word on it: the weaker label, and a recommendation if either says so."""
+    held = _weakened(
+        one, weaker(one.label, word.label), f"The judge says {word.said[:MAX_SAID_CHARS]}."
+    )
+    if is_recommendation(word) and not is_recommendation(one):
+        note = f"The judge says that it stands in {word.section[:MAX_SAID_CHARS]}."
+        return replace(held, section=word.section, note=f"{held.note} {note}".strip())
+    return held
+
+
+def _weakened(claim: CountedClaim, label: str, why: str) -> CountedClaim:
+    if label == claim.label:
+        return claim
+    return replace(claim, label=label, note=f"{claim.note} {why}".strip())
 
 
 def _plain(word: str) -> str:

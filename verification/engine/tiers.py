@@ -9,7 +9,7 @@ from typing import Any, Self
 from verification.engine.finding import Finding, TraceEntry
 from verification.engine.judging import Ballot
 from verification.engine.outcome import Status
-from verification.engine.settlement import Artefact, CountedClaim, RemediationDraft
+from verification.engine.settlement import Artefact, CountedClaim
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +38,13 @@ class TierReport:
     ballots: tuple[Ballot, ...] = ()
     claims: tuple[CountedClaim, ...] | None = None
     artefacts: tuple[Artefact, ...] = ()
-    remediations: tuple[RemediationDraft, ...] = ()
     result: Any = field(default=None, hash=False)
     is_final: bool = False
     score: float | None = None
 
     def to_json(self) -> dict[str, Any]:
         saved = {name: getattr(self, name) for name in self.__slots__}
-        for name in ("findings", "trace", "artefacts", "remediations"):
+        for name in ("findings", "trace", "artefacts"):
             saved[name] = [one.to_json() for one in saved[name]]
         saved["ballots"] = [asdict(one) for one in self.ballots]
         if self.claims is not None:
@@ -59,9 +58,6 @@ class TierReport:
         read["trace"] = tuple(TraceEntry.from_json(one) for one in saved["trace"])
         read["ballots"] = tuple(Ballot(**one) for one in saved.get("ballots", ()))
         read["artefacts"] = tuple(Artefact.from_json(one) for one in saved.get("artefacts", ()))
-        read["remediations"] = tuple(
-            RemediationDraft.from_json(one) for one in saved.get("remediations", ())
-        )
         if saved.get("claims") is not None:
             read["claims"] = tuple(CountedClaim.from_json(one) for one in saved["claims"])
         return cls(**read)

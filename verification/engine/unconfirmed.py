@@ -2,16 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 
+from processes.definition.model import Enforcement, Target
 from verification.engine.case import Case, Ports
-from verification.engine.claims import counted_claims, evidence_ids
-from verification.engine.evidence import Claim
+from verification.engine.claims import CONFIRMED, counted_claims, evidence_ids, merged
+from verification.engine.confirming import Asked, confirm
+from verification.engine.evidence import Claim, CouldNotInspect
 from verification.engine.finding import Finding
 from verification.engine.judging import Conversation
-from verification.engine.settlement import Artefact, CountedClaim
+from verification.engine.outcome import FindingVerdict, Source
+from verification.engine.policy import is_open
+from verification.engine.pruned_files import Pruning, prune
+from verification.engine.routing import (
+    ID,
+    MAX_SHOWN,
+    REMEDY,
+    Route,
+    Shortfall,
+    Weight,
+    finding_of,
+    route_of,
+    shortfalls,
+)
+from verification.engine.settlement import (
+    Artefact,
+    ArtefactKind,
+    ClaimSource,
+    ClaimState,
+    CountedClaim,
+)
+from verification.engine.submitted_texts import SubmittedTexts, changed, texts_of
+from verification.engine.synthesis import parted
 
+USUAL_ATTEMPTS = 2
+MAX_NAMED = 5
 AssessAgain = Callable[[Case, Ports], tuple[Finding, ...]]
 """Semantic verification once more, of a case and files without what was taken out."""
 
@@ -24,6 +50,32 @@ class Settled:
     claims: tuple[CountedClaim, ...] = ()
     artefacts: tuple[Artefact, ...] = ()
     note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What is settled and by whom: without `talk`, nothing can be confirmed."""
+
+    case: Case
+    ports: Ports
+    submitted: SubmittedTexts
+    talk: Conversation | None
+    judge: str
+    assess_again: AssessAgain | None
+
+    @property
+    def tier(self) -> int:
+        return 1 if self.talk is None else 2
+
+    @property
+    def source(self) -> Source:
+        return Source.DETERMINISTIC if self.talk is None else Source.LLM
+
+    def tells(self, short: Shortfall, *, tried: str = "") -> Finding:
+        return finding_of(self.case, short, tier=self.tier, tried=tried)
+
+    def route(self, short: Shortfall) -> Route:
+        return route_of(self.case, recommends=short.recommends)
 
 
 def settle(
@@ -43,4 +95,156 @@ def settle(
 
     Source: docs/engine.md, "Claims".
     """
-    return Settled(claims=counted_claims(case.submission.claims, evidence_ids(case.submission)))
+    if not case.submission.claims and not judged:
+        return Settled()
+    submitted = texts_of(case, ports.workspace)
+    held = evidence_ids(case.submission)
+    own = counted_claims(case.submission.claims, held)
+    of_judge = counted_claims(judged, held, ClaimSource.JUDGE)
+    told = merged(own, of_judge, (one.text for one in submitted.texts))
+    claims, note = told.claims, _left_out(told.invented)
+    if case.is_legacy or is_rejected:
+        return Settled(claims=claims, note=note)
+    work = _Work(case, ports, submitted, talk, judge, assess_again)
+    tried = _confirm_or_prune(work, claims)
+    known = shortfalls(case, own)
+    others = [
+        work.tells(short)
+        for short in shortfalls(case, tried.claims)
+        if not work.route(short).is_tried and short not in known
+    ]
+    settled = replace(tried, findings=(*tried.findings, *others), note=note)
+    return _with_parts(work, settled)
+
+
+def _confirm_or_prune(work: _Work, claims: tuple[CountedClaim, ...]) -> Settled:
+    open_before = _tried(work, claims)
+    if not open_before:
+        return Settled(claims=claims)
+    asked = _asked(work, claims, open_before)
+    claims = tuple(asked.claims.get(number, claim) for number, claim in enumerate(claims))
+    short = _tried(work, claims)
+    numbers = _numbers(short)
+    if numbers & asked.unanswered:
+        return Settled((_lost(work, asked.lost, numbers & asked.unanswered),), claims)
+    try:
+        texts = {claims[number].text for number in numbers}
+        pruning = prune(work.submitted, texts, work.ports.probe)
+    except CouldNotInspect as error:
+        return Settled((_lost(work, ("infra_verifier_error", str(error)), numbers),), claims)
+    return _pruned(work, claims, short, pruning)
+
+
+def _pruned(
+    work: _Work, claims: tuple[CountedClaim, ...], short: Sequence[Shortfall], pruning: Pruning
+) -> Settled:
+    """Nothing is taken out of work that is rejected all the same."""
+    after = _without_gone(claims, _numbers(short), pruning.gone)
+    left = _tried(work, after)
+    why = _why_not(pruning)
+    if any(work.route(one).weight is Weight.BLOCKS for one in left):
+        sides = {one.recommends for one in left}
+        blamed = [one for one in short if one.recommends in sides]
+        return Settled(tuple(work.tells(one, tried=why) for one in blamed), claims)
+    findings = [work.tells(one, tried=why) for one in left]
+    for one in short:
+        findings += _taken_out(work, one, after)
+    if work.assess_again and pruning.contents and not all(one.recommends for one in short):
+        findings += work.assess_again(*_rest(work, after, pruning))
+    artefacts = tuple(
+        Artefact(ArtefactKind.PRUNED, path, content) for path, content in pruning.contents.items()
+    )
+    return Settled(tuple(findings), after, artefacts)
+
+
+def _rest(work: _Work, after: Sequence[CountedClaim], pruning: Pruning) -> tuple[Case, Ports]:
+    """The work as if it had been submitted without what was taken out."""
+    gone = {claim.text for claim in after if claim.state is ClaimState.PRUNED}
+    case, ports = changed(work.case, work.ports, pruning.contents)
+    claims = tuple(claim for claim in case.submission.claims if claim.text not in gone)
+    return replace(case, submission=replace(case.submission, claims=claims)), ports
+
+
+def _asked(work: _Work, claims: Sequence[CountedClaim], short: Sequence[Shortfall]) -> Asked:
+    open_claims = {number: claims[number] for number in sorted(_numbers(short))}
+    if work.talk is None:
+        return Asked(open_claims)
+    attempts = work.case.definition.remediation.get("max_attempts", USUAL_ATTEMPTS)
+    return confirm(work.case, work.talk, work.judge, open_claims, attempts)
+
+
+def _tried(work: _Work, claims: Sequence[CountedClaim]) -> list[Shortfall]:
+    """What confirm-or-prune is to put right."""
+    return [one for one in shortfalls(work.case, claims) if work.route(one).is_tried]
+
+
+def _numbers(short: Sequence[Shortfall]) -> frozenset[int]:
+    return frozenset(number for one in short for number in one.numbers)
+
+
+def _without_gone(
+    claims: Sequence[CountedClaim], numbers: Collection[int], gone: Collection[str]
+) -> tuple[CountedClaim, ...]:
+    return tuple(
+        replace(claim, state=ClaimState.PRUNED)
+        if number in numbers and claim.text in gone
+        else claim
+        for number, claim in enumerate(claims)
+    )
+
+
+def _taken_out(work: _Work, short: Shortfall, after: Sequence[CountedClaim]) -> Iterator[Finding]:
+    """What of a shortfall was taken out of the work."""
+    numbers = [n for n in short.numbers if after[n].state is ClaimState.PRUNED]
+    if not numbers:
+        return
+    where = "recommendations" if short.recommends else "claims outside of recommendations"
+    yield Finding(
+        rule=ID,
+        reason_code="recommendation_pruned" if short.recommends else "unconfirmed_above_threshold",
+        message=f"{len(numbers)} of {short.total} {where} could not be confirmed and were taken out.",
+        enforcement=Enforcement.HARD,
+        source=work.source,
+        tier=work.tier,
+        target=Target.EVIDENCE,
+        place={"claims": numbers[:MAX_SHOWN]},
+        suggestion=REMEDY,
+    )
+
+
+def _lost(work: _Work, why: tuple[str, str], numbers: Collection[int]) -> Finding:
+    reason_code, told = why
+    return Finding(
+        rule=ID,
+        reason_code=reason_code,
+        message=f"Whether {len(numbers)} claims are confirmed could not be found out. {told}".strip(),
+        enforcement=Enforcement.HARD,
+        verdict=FindingVerdict.UNKNOWN,
+        source=work.source,
+        tier=work.tier,
+        target=Target.EVIDENCE,
+        place={"claims": sorted(numbers)[:MAX_SHOWN]},
+    )
+
+
+def _why_not(pruning: Pruning) -> str:
+    if not pruning.hindered:
+        return "They stand nowhere in the texts, or not in these words, and cannot be taken out."
+    named = ", ".join(pruning.hindered[:MAX_NAMED])
+    return f"They could not be taken out: {named} cannot be changed, or not be looked into."
+
+
+def _left_out(invented: int) -> str:
+    if not invented:
+        return ""
+    return f"{invented} claims of the judge stand nowhere in the work, and are left out."
+
+
+def _with_parts(work: _Work, settled: Settled) -> Settled:
+    """A synthesis that is not rejected is parted where anything is unconfirmed."""
+    stands = is_open(settled.findings, work.case.verifier.flags)
+    in_doubt = any(claim.label != CONFIRMED for claim in settled.claims)
+    if not (work.case.phase.is_synthesis and stands and in_doubt):
+        return settled
+    parts = parted(work.submitted.texts, settled.claims)
+    return replace(settled, artefacts=(*settled.artefacts, *parts))
