@@ -2,24 +2,68 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Callable, Mapping
 
-from verification.engine.protocol.reading import reply_of
-from verification.engine.protocol.reply import Recovered, Stage
+from verification.engine.protocol import damaged, embedded, lines, verdict_line
+from verification.engine.protocol.doubt import DISAGREE, NOTHING, TOO_DEEP, TOO_LONG, Doubt
+from verification.engine.protocol.objects import loads
+from verification.engine.protocol.prose import answer_in
+from verification.engine.protocol.reading import reply_of, speaks_of_a_verdict
+from verification.engine.protocol.reply import Recovered, Reply, Stage
+from verification.engine.protocol.shown import Shown
+from verification.engine.protocol.wrappers import replies_in
+
+MAX_CHARS = 4_000_000
+
+_STAGES: tuple[tuple[Stage, Callable[[str, Shown], Reply | None]], ...] = (
+    (Stage.EMBEDDED, embedded.read),
+    (Stage.REPAIRED, damaged.read),
+    (Stage.YAML, lines.read),
+    (Stage.VERDICT_LINE, verdict_line.read),
+)
 
 
-def recover(text: str, *, strict: bool = False) -> Recovered:
+def recover(text: str, *, strict: bool = False, shown: str = "") -> Recovered:
     """Read a reply by the first stage that finds exactly one verdict. Never raises.
 
-    `strict` leaves only the first stage: the whole text is one JSON object.
+    `strict` leaves only the first stage: the whole text is one JSON object. `shown` is the
+    material that the judge had before it: a verdict that stands in it word for word is a quote.
+    A stage that finds a verdict in doubt ends the search: no weaker one may make it certain.
 
     Source: docs/engine.md, "Protocol".
     """
+    if len(text) > MAX_CHARS:
+        return Recovered(Stage.UNREADABLE, why=TOO_LONG)
     try:
-        document = json.loads(text)
+        return _read(text, strict, Shown(shown)) or Recovered(Stage.UNREADABLE, why=NOTHING)
+    except Doubt as doubt:
+        return Recovered(Stage.UNREADABLE, why=str(doubt))
+    except RecursionError:
+        return Recovered(Stage.UNREADABLE, why=TOO_DEEP)
+
+
+def _read(text: str, strict: bool, shown: Shown) -> Recovered | None:
+    reply = None if shown.holds(text) else _whole(text)
+    if reply is not None:
+        return Recovered(Stage.STRICT, reply)
+    if strict:
+        return None
+    own = embedded.own_words(answer_in(text), shown)
+    for stage, read in _STAGES:
+        if (reply := read(own.text, shown)) is not None:
+            if reply.passed and own.quotes_a_fail:
+                raise Doubt(DISAGREE)
+            return Recovered(stage, reply)
+    return None
+
+
+def _whole(text: str) -> Reply | None:
+    try:
+        document = loads(text)
     except ValueError:
-        return Recovered(Stage.UNREADABLE, why="The reply holds no verdict.")
-    reply = reply_of(document) if isinstance(document, dict) else None
-    if reply is None:
-        return Recovered(Stage.UNREADABLE, why="The reply holds no verdict.")
-    return Recovered(Stage.STRICT, reply)
+        return None
+    if not isinstance(document, Mapping) or not speaks_of_a_verdict(document):
+        return None
+    if len(list(replies_in(document))) > 1 or embedded.is_blank_form(document):
+        return None
+    return reply_of(document)
