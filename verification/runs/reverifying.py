@@ -22,7 +22,6 @@ from verification.runs.wake import waker
 from verification.runs.work import Work
 from verification.verifiers.models import VerifierVersion
 
-FIRST_PAUSE_SECONDS = 15.0
 LONGEST_PAUSE_SECONDS = 900.0
 JITTER = 0.2
 
@@ -56,7 +55,8 @@ def deadline(undecided_since: datetime) -> datetime:
 
 
 def _pause_seconds(turns_before: int) -> float:
-    pause = min(FIRST_PAUSE_SECONDS * 2.0 ** min(turns_before, 10), LONGEST_PAUSE_SECONDS)
+    first: float = settings.REVERIFY_FIRST_PAUSE_SECONDS
+    pause = min(first * 2.0 ** min(turns_before, 10), LONGEST_PAUSE_SECONDS)
     return pause * random.uniform(1 - JITTER, 1 + JITTER)  # noqa: S311 - apart from each other
 
 
