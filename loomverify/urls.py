@@ -8,12 +8,14 @@ from verification.actions.api import router as webhooks_router
 from verification.runs.api import router as runs_router
 from verification.runs.export_api import router as exports_router
 from verification.runs.metrics_api import router as metrics_router
+from verification.runs.remediations.api import router as remediations_router
 from verification.verifiers.api import router as verifiers_router
 
 for router in (
     runs_router,
     exports_router,
     metrics_router,
+    remediations_router,
     processes_router,
     verifiers_router,
     webhooks_router,
@@ -28,6 +30,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("admin/", admin.site.urls),
     path("", include("loomverify.accounts.urls")),
     path("", include("verification.runs.urls")),
+    path("", include("verification.runs.remediations.urls")),
     path("", include("processes.urls")),
     path("", include("verification.actions.urls")),
 ]

@@ -14,6 +14,7 @@ from django.db import DatabaseError, connection
 from django.utils import timezone
 
 from verification.runs import figures, heartbeats, outbox
+from verification.runs.remediations import services as remediations
 from verification.runs.wake import waiting, wake
 
 logger = logging.getLogger(__name__)
@@ -92,6 +93,10 @@ def sweep_rooms() -> None:
     outbox.sweep()
 
 
+def sweep_remediations() -> None:
+    remediations.sweep()
+
+
 def refresh_figures() -> None:
     figures.refresh_dirty_hours(limit=24)
 
@@ -104,6 +109,7 @@ PARTS: tuple[Callable[[], object], ...] = (
     sweep_runs,
     dispatch_outbox,
     sweep_rooms,
+    sweep_remediations,
     refresh_figures,
     beat,
 )

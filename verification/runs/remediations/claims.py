@@ -107,7 +107,7 @@ def resolve(*, access: Access, remediation: UUID, run: UUID) -> Remediation:
         asked = rows.locked(asked.pk)
         if asked.state == RemediationState.RESOLVED and asked.resolved_by_id == answering.pk:
             return asked
-        is_counted = not settles and rows.was_counted(asked, answering)
+        is_counted = not settles and rows.was_counted(asked, str(answering.uuid))
         if not is_counted:
             _refuse_if_not_open_to(access, asked, now)
             rows.count(asked, answering, settles=settles, now=now)

@@ -19,7 +19,7 @@ from verification.runs.models.followup import RemediationState
 OPEN = (RemediationState.QUEUED, RemediationState.CLAIMED)
 MAX_NOTE_CHARS = 500
 ANSWERED, RESOLVED = "remediation_answered", "remediation_resolved"
-_RELATIONS = ("run__process", "run__task", "owner", "resolved_by")
+_RELATIONS = ("run__project", "run__process", "run__task", "owner", "resolved_by")
 
 
 def of_project(access: Access, remediation: UUID) -> Remediation:
@@ -43,8 +43,9 @@ def settles(verdict: str, outcome: str | None) -> bool:
     return verdict == Verdict.ACCEPT and outcome != Outcome.PARTIAL_VERIFIED
 
 
-def was_counted(asked: Remediation, run: Run) -> bool:
-    same = {"remediation": str(asked.uuid), "run": str(run.uuid)}
+def was_counted(asked: Remediation, run: str) -> bool:
+    """Whether this run, named by its uuid, counted as a rejected answer."""
+    same = {"remediation": str(asked.uuid), "run": run}
     return Event.objects.filter(run_id=asked.run_id, kind=ANSWERED, data__contains=same).exists()
 
 
@@ -53,7 +54,7 @@ def count(asked: Remediation, run: Run, *, settles: bool, now: datetime) -> None
     if settles:
         end(asked, RemediationState.RESOLVED, note="", now=now, run=run)
         return
-    if was_counted(asked, run):
+    if was_counted(asked, str(run.uuid)):
         return
     asked.attempts += 1
     told = {"remediation": str(asked.uuid), "run": str(run.uuid), "attempt": asked.attempts}

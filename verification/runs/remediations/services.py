@@ -30,7 +30,7 @@ def queue(
     What is open already is not queued twice. A run that itself answers an open remediation
     queues nothing: its end counts there, so that the chain of answers is bounded.
     """
-    if not drafts or _answered_by(work) is not None:
+    if not drafts or _is_answer(work):
         return []
     known = Remediation.objects.filter(run_id=work.run_id, state__in=rows.OPEN)
     asked = [(one.mode, one.request) for one in known]
@@ -82,8 +82,8 @@ def answer(*, work: Work, verdict: Verdict, outcome: Outcome, now: datetime) -> 
     The caller holds the run's row. Undecided counts nothing. A rejected answer counts no attempt
     of somebody else's claim.
     """
-    found = _answered_by(work) if verdict is not Verdict.UNDECIDED else None
-    if found is None:
+    found = _named_by(work) if verdict is not Verdict.UNDECIDED else None
+    if found is None or found.state not in rows.OPEN:
         return
     run = Run.objects.only("uuid", "submitted_key_id").get(pk=work.run_id)
     asked = rows.locked(found.pk)
@@ -92,14 +92,22 @@ def answer(*, work: Work, verdict: Verdict, outcome: Outcome, now: datetime) -> 
         rows.count(asked, run, settles=rows.settles(verdict, outcome), now=now)
 
 
-def _answered_by(work: Work) -> Remediation | None:
-    """The open remediation that this run names as the one it answers."""
+def _is_answer(work: Work) -> bool:
+    """Whether this run answers a remediation that is open, or that its own end has ended."""
+    named = _named_by(work)
+    return named is not None and (
+        named.state in rows.OPEN or rows.was_counted(named, str(work.uuid))
+    )
+
+
+def _named_by(work: Work) -> Remediation | None:
+    """The remediation that this run names as the one it answers."""
     try:
         name = UUID(str(work.body.get("remediation") or ""))
     except ValueError:
         return None
-    asked = Remediation.objects.filter(project_id=work.project_id, uuid=name, state__in=rows.OPEN)
-    return asked.exclude(run_id=work.run_id).select_related("run").first()
+    asked = Remediation.objects.filter(project_id=work.project_id, uuid=name)
+    return asked.exclude(run_id=work.run_id).first()
 
 
 def sweep() -> int:

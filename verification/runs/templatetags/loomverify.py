@@ -30,6 +30,7 @@ HIDDEN = re.compile(
 SECTIONS = (
     ("Overview", "overview"),
     ("Runs", "run_list"),
+    ("Remediations", "remediation_list"),
     ("Processes", "process_list"),
     ("Settings", "project_settings"),
 )
@@ -239,6 +240,15 @@ def query_with(context: dict[str, Any], **changes: Any) -> str:
     for name in [name for name in query if not query[name]]:
         query.pop(name)
     return f"?{query.urlencode()}" if query else "?"
+
+
+MATERIAL = ("at", "show", "file", "evidence", "made")
+
+
+@register.simple_tag(takes_context=True)
+def look(context: dict[str, Any], **place: Any) -> str:
+    """The page's query, looking at another place of the material."""
+    return query_with(context, **{name: place.get(name) for name in MATERIAL})
 
 
 @register.simple_tag
