@@ -53,6 +53,8 @@ def test_an_empty_variable_is_an_unset_one(tmp_path: Path) -> None:
         ("LOOMVERIFY_API_KEY", KEY),
         ("LOOMVERIFY_JUDGE_API_BASE", "http://localhost:1234/v1"),
         ("LOOMVERIFY_SANDBOX", "off"),
+        ("LOOMVERIFY_JUDGE_PRIVATE_HOSTS", "no"),
+        ("LOOMVERIFY_PANEL_MODELS", "openai/gpt-4o, ollama/llama3"),
     ],
 )
 def test_sound_values_are_taken(tmp_path: Path, name: str, value: str) -> None:
@@ -100,6 +102,12 @@ def test_sound_values_are_taken(tmp_path: Path, name: str, value: str) -> None:
         ("LOOMVERIFY_REVERIFY_DEADLINE", "soon"),
         ("LOOMVERIFY_REVERIFY_DEADLINE", "-1"),
         ("LOOMVERIFY_SANDBOX", "podman"),
+        ("LOOMVERIFY_JUDGE_API_BASE", "http://user:word@localhost:1234/v1"),
+        ("LOOMVERIFY_JUDGE_API_BASE", "http://" + "h" * 500),
+        ("LOOMVERIFY_JUDGE_MODEL", "m" * 121),
+        ("LOOMVERIFY_ALTERNATE_JUDGE_MODEL", "two words"),
+        ("LOOMVERIFY_PANEL_MODELS", "openai/gpt-4o, two words"),
+        ("LOOMVERIFY_JUDGE_PRIVATE_HOSTS", "perhaps"),
     ],
 )
 def test_a_senseless_value_is_one_sentence_about_its_variable(
@@ -148,3 +156,20 @@ def test_an_empty_secret_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(ConfigurationError, match="is empty"):
         keep_secret(tmp_path / "secret", lambda: "made")
+
+
+@pytest.mark.parametrize(
+    ("variables", "allowed"),
+    [
+        ({}, True),
+        ({"LOOMVERIFY_JUDGE_PRIVATE_HOSTS": "no"}, False),
+        (PRODUCTION, False),
+        ({**PRODUCTION, "LOOMVERIFY_JUDGE_PRIVATE_HOSTS": "yes"}, True),
+    ],
+)
+def test_judges_in_the_private_network_are_the_operators_to_allow(
+    tmp_path: Path, variables: dict[str, str], allowed: bool
+) -> None:
+    env = read_environment({"LOOMVERIFY_DATA": str(tmp_path), **variables})
+
+    assert env.judge_private_hosts is allowed

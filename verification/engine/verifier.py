@@ -65,6 +65,11 @@ class JudgeModels:
     def is_configured(self) -> bool:
         return bool(self.primary)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All that are named, each once."""
+        return tuple(dict.fromkeys(filter(None, (self.primary, self.alternate, *self.panel))))
+
 
 @dataclass(frozen=True, slots=True)
 class VerifierSpec:

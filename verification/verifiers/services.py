@@ -1,14 +1,15 @@
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
+from typing import Any
 
 from django.db import connection, transaction
 
 from loomverify.accounts.access import SYSTEM, Actor
 from loomverify.accounts.audit import record
 from loomverify.accounts.models import Project
-from loomverify.env import Environment, environment
-from loomverify.errors import NotFound
+from loomverify.env import environment
+from loomverify.errors import Conflict, NotFound
 from verification.engine.verifier import (
     ENGINE_BUILD,
     LEGACY_FLAGS,
@@ -16,43 +17,91 @@ from verification.engine.verifier import (
     JudgeModels,
     VerifierSpec,
 )
-from verification.verifiers.models import VerifierVersion
+from verification.verifiers.environment import connect_environment
+from verification.verifiers.models import JudgeConnection, VerifierVersion
+
+ENVIRONMENT_CHANGED = "The environment's judges changed."
 
 
 def ensure_verifiers(*, project: Project) -> VerifierVersion:
     """Give a project its policy version (active) and its legacy one; return the active one.
 
-    Where the environment's judges, or this program's engine, differ from the active
-    version's, a new version is made from it and activated, and the audit log says so.
+    Where the environment's judges changed since the active version was made or chosen, or this
+    program's engine did, a new version is activated, and the audit log says so. What was chosen
+    on the pages stays as long as the environment says the same.
     """
-    models = judge_models(environment())
     with transaction.atomic():
-        _lock(project)
+        lock(project)
+        named = connect_environment(project, environment())
         active = VerifierVersion.objects.filter(project=project, is_active=True).first()
         if active is None:
-            active = add_version(
-                project=project, spec=VerifierSpec(Flags(), models), note="The first one."
-            )
-            active.is_active = True
-            active.save(update_fields=["is_active"])
-            legacy = VerifierSpec(LEGACY_FLAGS, models)
-            add_version(project=project, spec=legacy, note="The old engine, to compare with.")
-            return active
+            return _first_versions(project, named)
         spec = VerifierSpec.from_json(active.spec)
+        models = _models_after(project, active, spec.models, named)
         current = replace(spec, models=models, engine_build=ENGINE_BUILD)
-        if current == spec:
-            return active
-        note = "The environment's judges changed." if models != spec.models else "New engine build."
-        version = add_version(project=project, spec=current, note=note)
-        return activate(project=project, number=version.number, actor=SYSTEM, reason=note)
+        if current != spec:
+            note = ENVIRONMENT_CHANGED if models != spec.models else "New engine build."
+            active = replace_active(project=project, spec=current, actor=SYSTEM, reason=note)
+        return _remember(active, named)
 
 
-def judge_models(env: Environment) -> JudgeModels:
-    return JudgeModels(
-        primary=env.judge.model if env.judge else "",
-        alternate=env.alternate_judge.model if env.alternate_judge else "",
-        panel=env.panel_models,
+def replace_active(
+    *, project: Project, spec: VerifierSpec, actor: Actor, reason: str
+) -> VerifierVersion:
+    """Add a version and make it the live one; the other engine gets one with the same judges.
+
+    So the way back to it stays one activation.
+    """
+    with transaction.atomic():
+        version = add_version(project=project, spec=spec, note=reason[:300], actor=actor)
+        others = VerifierVersion.objects.filter(project=project).exclude(engine=version.engine)
+        other = others.order_by("-number").first()
+        if other is not None:
+            same = replace(
+                VerifierSpec.from_json(other.spec),
+                models=spec.models,
+                engine_build=spec.engine_build,
+            )
+            add_version(project=project, spec=same, note=reason[:300], actor=actor)
+        return activate(project=project, number=version.number, actor=actor, reason=reason)
+
+
+def _first_versions(project: Project, named: JudgeModels) -> VerifierVersion:
+    spec = VerifierSpec(Flags(), named)
+    first = add_version(project=project, spec=spec, note="The first one.")
+    first.is_active = True
+    first.save(update_fields=["is_active"])
+    legacy = VerifierSpec(LEGACY_FLAGS, named)
+    add_version(project=project, spec=legacy, note="The old engine, to compare with.")
+    return _remember(first, named)
+
+
+def _models_after(
+    project: Project, active: VerifierVersion, chosen: JudgeModels, named: JudgeModels
+) -> JudgeModels:
+    """The environment's judges where it changed, else those chosen before.
+
+    An environment that names no judge any more takes away its own alone.
+    """
+    if _as_json(named) == (active.environment_models or _as_json(chosen)):
+        return chosen
+    gone = JudgeConnection.objects.filter(
+        project=project, name__in=chosen.names, is_environment=True, is_removed=True
     )
+    return named if named.is_configured or gone.exists() else chosen
+
+
+def _remember(version: VerifierVersion, named: JudgeModels) -> VerifierVersion:
+    """Keep what the environment named, beside the version: it is no part of the content."""
+    version.environment_models = _as_json(named)
+    VerifierVersion.objects.filter(pk=version.pk).update(
+        environment_models=version.environment_models
+    )
+    return version
+
+
+def _as_json(models: JudgeModels) -> dict[str, Any]:
+    return {**asdict(models), "panel": list(models.panel)}
 
 
 def add_version(
@@ -60,7 +109,7 @@ def add_version(
 ) -> VerifierVersion:
     """Add an immutable version; one with the same content is returned instead of a twin."""
     with transaction.atomic():
-        _lock(project)
+        lock(project)
         versions = VerifierVersion.objects.filter(project=project)
         twin = versions.filter(spec_sha256=spec.sha256).first()
         if twin is not None:
@@ -85,30 +134,45 @@ def activate(*, project: Project, number: int, actor: Actor, reason: str) -> Ver
 
     Raises:
         NotFound: the project has no version of this number.
+        Conflict: it names a judge that was removed.
     """
     with transaction.atomic():
-        _lock(project)
+        lock(project)
         versions = VerifierVersion.objects.filter(project=project)
         chosen = versions.filter(number=number).first()
         if chosen is None:
             raise NotFound("verifier.unknown", f"There is no verifier version {number}.")
-        before = versions.filter(is_active=True).values_list("number", flat=True).first()
-        if before == number:
+        before = versions.filter(is_active=True).first()
+        if before is not None and before.number == number:
             return chosen
+        _refuse_removed_judges(project, chosen)
         versions.filter(is_active=True).update(is_active=False)
-        versions.filter(pk=chosen.pk).update(is_active=True)
         chosen.is_active = True
+        # The next start must not take this choice for a change of the environment.
+        chosen.environment_models = before.environment_models if before else {}
+        chosen.save(update_fields=["is_active", "environment_models"])
         record(
             actor,
             "verifier.activated",
             chosen,
             project=project,
-            diff={"active": [before, number]},
+            diff={"active": [before.number if before else None, number]},
             reason=reason,
         )
     return chosen
 
 
-def _lock(project: Project) -> None:
+def _refuse_removed_judges(project: Project, version: VerifierVersion) -> None:
+    names = VerifierSpec.from_json(version.spec).models.names
+    removed = JudgeConnection.objects.filter(project=project, name__in=names, is_removed=True)
+    name = removed.values_list("name", flat=True).first()
+    if name is not None:
+        raise Conflict(
+            "verifier.judge_removed",
+            f"Version {version.number} names the judge {name}, which was removed.",
+        )
+
+
+def lock(project: Project) -> None:
     with connection.cursor() as cursor:
         cursor.execute("select pg_advisory_xact_lock(hashtext('verifiers'), %s)", [project.pk])
