@@ -70,6 +70,7 @@ def case(
     of_task: Mapping[str, Any] | None = None,
     remediation: Mapping[str, Any] | None = None,
     models: JudgeModels = JudgeModels(),  # noqa: B008 - frozen
+    of_case: Mapping[str, Any] | None = None,
     **submitted: Any,
 ) -> Case:
     phase = Phase(
@@ -89,7 +90,8 @@ def case(
     )
     task = TaskSpec("t", "Do it.", expected_outputs=tuple(expected_outputs), **(of_task or {}))
     submission = Submission(task=task, files=MemoryWorkspace(files).files, **submitted)
-    return Case(definition, phase, submission, VerifierSpec(flags=flags, models=models), tier)
+    verifier = VerifierSpec(flags=flags, models=models)
+    return Case(definition, phase, submission, verifier, tier, **(of_case or {}))
 
 
 MODELS = JudgeModels("primary", "alternate")
