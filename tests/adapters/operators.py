@@ -284,6 +284,12 @@ def rejects(submission: Submission) -> NoReturn:
     raise VerificationRejected(submission.output, code="wrong", metadata={"line": 3})
 
 
+def rejects_and_notes_it(submission: Submission) -> NoReturn:
+    with Path(os.environ["VERIFIER_NOTES"]).open("a") as notes:
+        notes.write(f"{submission.output}\n")
+    raise VerificationRejected(submission.output)
+
+
 def rejects_without_words(work: Any) -> NoReturn:
     raise VerificationRejected("")
 
