@@ -10,14 +10,21 @@ from typing import Any
 from verification.runs import artefacts
 from verification.runs.artefacts import Diff, Mark, Text, changed_paths, diff_of, line_of
 from verification.runs.evidence_store import EvidenceLost, read_blob
-from verification.runs.models import Finding, Run, RunFile, Submission
+from verification.runs.models import Artefact, Blob, Finding, Run, RunFile, Submission
 
 LINES_BEFORE_PLACE = 8
 LINES_OF_PANE = 160
 MAX_DIFFED_FILES = 8
 MAX_JSON_CHARACTERS = 60_000
 
-OUTPUT, TOOLS, DIFF, EVIDENCE, CLAIMS = "output", "tools", "diff", "evidence", "claims"
+OUTPUT, TOOLS, DIFF, EVIDENCE, CLAIMS, MADE = (
+    "output",
+    "tools",
+    "diff",
+    "evidence",
+    "claims",
+    "made",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +47,7 @@ class Pane:
     path: str = ""
     size: int | None = None
     diffs: Sequence[tuple[str, str, Diff | None]] = ()
+    made: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +57,8 @@ class Material:
     body: Mapping[str, Any]
     files: Mapping[str, RunFile]
     findings: Sequence[Finding]
+    confirming: Sequence[str] = ()
+    """Words of the evidence that confirm a claim."""
 
     def at(self, finding: Finding) -> Pane:
         if finding.path in self.files:
@@ -90,13 +100,39 @@ class Material:
         ]
         return Pane(TOOLS, "Tool calls" if only is None else f"Tool call {only + 1}", calls=calls)
 
-    def evidence(self, name: Any, finding: Finding) -> Pane:
+    def evidence(self, name: Any, finding: Finding | None = None) -> Pane:
         items = self.body.get("evidence") or ()
-        text = next((str(one.get("text") or "") for one in items if one.get("id") == name), "")
+        item = next((one for one in items if one.get("id") == name), None)
+        if item is None:
+            return Pane(
+                EVIDENCE, f"Evidence {name}", text=Text(refusal="No such evidence was submitted.")
+            )
+        text = str(item.get("text") or "")
         marks = [_mark(one) for one in self.findings if one.place.get("evidence") == name]
-        first = line_of(text, _mark(finding)) - LINES_BEFORE_PLACE
+        marks += [Mark("", None, None, quote) for quote in self.confirming if quote in text]
+        first = line_of(text, _mark(finding)) - LINES_BEFORE_PLACE if finding else 1
         shown = artefacts.shown_text(text, marks, first=first, limit=LINES_OF_PANE)
         return Pane(EVIDENCE, f"Evidence {name}", text=shown, size=len(text.encode()))
+
+    def made(self, title: str, made: Artefact) -> Pane:
+        """A text that the engine made, with what it changed of the submitted one first."""
+        content = _content(made.blob)
+        if content is None:
+            return Pane(MADE, title, text=Text(refusal="The content is no longer stored."))
+        if made.path:
+            row = self.files.get(made.path)
+            before = _content(row.blob) if row else None
+        else:
+            before = str(self.body.get("output") or "").encode()
+        diff = _compared(before, content) if before is not None else None
+        return Pane(
+            MADE,
+            title,
+            text=artefacts.shown_file(content, limit=LINES_OF_PANE),
+            size=len(content),
+            diffs=[(made.path or "output", "as submitted, and as made", diff)] if diff else (),
+            made=str(made.uuid),
+        )
 
     def claims(self, numbers: Sequence[int]) -> Pane:
         """Each claim in a line of its own."""
@@ -140,7 +176,9 @@ def shown_file(row: RunFile, findings: Sequence[Finding], *, first: int, limit: 
 
 
 def _mark(finding: Finding) -> Mark:
-    return Mark(finding.enforcement, finding.line, finding.column, finding.quote)
+    """A quote that the material does not hold is nowhere."""
+    quote = "" if finding.quote_verified is False else finding.quote
+    return Mark(finding.enforcement, finding.line, finding.column, quote)
 
 
 def _claim(number: int, claim: Mapping[str, Any]) -> str:
@@ -168,11 +206,21 @@ def _digests(files: Mapping[str, RunFile]) -> dict[str, str]:
 def _diff(before: RunFile, after: RunFile) -> Diff:
     if max(before.size, after.size) > artefacts.MAX_SHOWN_BYTES // 8:
         return Diff(refusal="Too large to compare here.")
-    try:
-        old = artefacts.decode(read_blob(before.blob))
-        new = artefacts.decode(read_blob(after.blob))
-    except EvidenceLost:
+    old, new = _content(before.blob), _content(after.blob)
+    if old is None or new is None:
         return Diff(refusal="The content is no longer stored.")
+    return _compared(old, new)
+
+
+def _compared(before: bytes, after: bytes) -> Diff:
+    old, new = artefacts.decode(before), artefacts.decode(after)
     if old is None or new is None:
         return Diff(refusal="Not text: nothing to compare line by line.")
     return diff_of(old, new)
+
+
+def _content(blob: Blob) -> bytes | None:
+    try:
+        return read_blob(blob)
+    except EvidenceLost:
+        return None

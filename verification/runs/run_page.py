@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 from uuid import UUID
 
 from django.db.models import QuerySet
+from django.utils import timezone
 
 from loomverify.accounts.models import Project
 from processes.selectors import definition_of
-from verification.runs import wording
+from verification.runs import judge_wording, wording
 from verification.runs.artefacts import Text
+from verification.runs.judged_page import JudgedParts
 from verification.runs.material import DIFF, OUTPUT, TOOLS, Material, Pane, shown_file
 from verification.runs.models import (
     Evaluation,
@@ -24,6 +26,8 @@ from verification.runs.models import (
     Submission,
     TierResult,
 )
+from verification.runs.places import place_of
+from verification.runs.undecided import Undecided, undecided
 
 MAX_ATTEMPTS_LISTED = 20
 
@@ -55,6 +59,13 @@ class Choice:
     at: int = 0
     show: str = ""
     path: str = ""
+    evidence: str = ""
+    made: str = ""
+    claims: str = ""
+
+    @property
+    def is_of_material(self) -> bool:
+        return bool(self.show or self.path or self.evidence or self.made)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +85,12 @@ class Step:
     note: str = ""
 
     @property
+    def reading(self) -> str:
+        """How the judge's answer was read, where that took more than reading it."""
+        stage = judge_wording.stage(self.result.recovery) if self.result else None
+        return stage.short if stage and stage.tone != "pass" else ""
+
+    @property
     def badge(self) -> wording.Badge | None:
         return wording.STATUSES.get(self.result.status) if self.result else None  # type: ignore[call-overload]
 
@@ -91,7 +108,22 @@ class RunPage:
         return self.evaluation is None or self.evaluation.pk == self.run.live_evaluation_id
 
     @cached_property
+    def undecided(self) -> Undecided | None:
+        return undecided(self.run)
+
+    @property
+    def is_waiting(self) -> bool:
+        """Not decided, and nothing happens before the next try."""
+        return self.undecided is not None and self.undecided.next_at is not None
+
+    @cached_property
+    def judged(self) -> JudgedParts:
+        return JudgedParts(self.run, self.evaluation, self.choice.claims)
+
+    @cached_property
     def headline(self) -> wording.Headline:
+        if self.undecided and self.is_live:
+            return self.undecided.headline(timezone.now())
         return wording.headline(self.run, shown=None if self.is_live else self.evaluation)
 
     @cached_property
@@ -221,11 +253,13 @@ class RunPage:
         """The finding looked at: the one asked for, else the leading one."""
         if self.choice.at:
             return next((one for one in self.findings if one.number == self.choice.at), None)
-        return None if self.choice.show or self.choice.path else self.leading
+        return None if self.choice.is_of_material else self.leading
 
     @cached_property
     def material(self) -> Material:
-        return Material(self.body, self.files, self._found)
+        claims = self.judged.claims
+        confirming = [one.quote for one in claims.rows if one.quote] if claims else []
+        return Material(self.body, self.files, self._found, confirming)
 
     @property
     def _found(self) -> list[Finding]:
@@ -238,6 +272,12 @@ class RunPage:
     def pane(self) -> Pane:
         if self.choice.path:
             return self.material.file(self.choice.path)
+        if self.choice.evidence:
+            return self.material.evidence(self.choice.evidence)
+        if made := next(
+            (one for one in self.judged.made if str(one.row.uuid) == self.choice.made), None
+        ):
+            return self.material.made(made.title, made.row)
         if self.choice.show == TOOLS:
             return self.material.tools()
         if self.choice.show == DIFF and self.previous:
@@ -245,28 +285,3 @@ class RunPage:
         if self.choice.show != OUTPUT and self.selected:
             return self.material.at(self.selected.row)
         return self.material.output()
-
-
-def place_of(finding: Finding) -> str:
-    """Where a finding is, in words."""
-    if beyond := list(_beyond(finding)):
-        return " · ".join([finding.path, *beyond] if finding.path else beyond)
-    if not (finding.path or finding.line or finding.target == "output"):
-        return ""
-    return _with_line(finding.path or "output", finding)
-
-
-def _beyond(finding: Finding) -> Iterator[str]:
-    """What was submitted beside the files and the output, as checks name it."""
-    if isinstance(number := finding.place.get("tool_call"), int):
-        yield f"tool call {number + 1}"
-    if numbers := finding.place.get("claims"):
-        shown = ", ".join(str(number + 1) for number in numbers)
-        yield f"claims {shown}" if len(numbers) > 1 else f"claim {shown}"
-    if name := finding.place.get("evidence"):
-        yield _with_line(f"evidence {name}", finding)
-
-
-def _with_line(start: str, finding: Finding) -> str:
-    parts = [start, finding.line, finding.column if finding.line else None]
-    return ":".join(str(part) for part in parts if part)

@@ -2,10 +2,11 @@
 
 from django.urls import path
 
-from verification.runs import export_views, views
+from verification.runs import export_views, judged_views, views
 
 RUNS = "p/<slug:project>/runs/"
 RUN = f"{RUNS}<uuid:run>/"
+CALL = f"{RUN}calls/<uuid:evaluation>/<int:tier>/<int:seq>/"
 
 urlpatterns = [
     path("p/<slug:project>/", views.overview, name="overview"),
@@ -17,6 +18,9 @@ urlpatterns = [
     path(f"{RUN}export/<str:name>", export_views.run_file, name="run_export_file"),
     path(f"{RUN}cancel/", views.run_cancel, name="run_cancel"),
     path(f"{RUN}reverify/", views.run_reverify, name="run_reverify"),
+    path(f"{CALL}", judged_views.run_call, name="run_call"),
+    path(f"{CALL}<str:side>.txt", judged_views.run_call_text, name="run_call_text"),
+    path(f"{RUN}artefacts/<uuid:artefact>", judged_views.run_artefact, name="run_artefact"),
     path(f"{RUN}files/<path:path>", views.run_file_page, name="run_file_page"),
     path(f"{RUN}download/<path:path>", views.run_file_download, name="run_file_download"),
 ]

@@ -30,6 +30,13 @@ from verification.runs.selectors import ReviewFilter, RunFilters
 
 MAX_LIVE_ROWS = 200
 LIST_RELATIONS = ("process", "task")
+WHOLE = "runs/run_detail.html"
+PARTS = {
+    "artefact": f"{WHOLE}#artefact",
+    "body": f"{WHOLE}#body",
+    "claims": "runs/_run_claims.html",
+    "waiting": "runs/_run_waiting.html",
+}
 SINCE_CHOICES = (("1h", "last hour"), ("24h", "24 hours"), ("7d", "7 days"), ("30d", "30 days"))
 
 
@@ -121,12 +128,14 @@ def run_detail(request: AccessRequest, run: uuid.UUID) -> HttpResponse:
         "may_act": request.access.may(Role.AGENT),
         "can_reverify": found.state in (RunState.FINISHED, RunState.ERRORED),
     }
-    part = {"artefact": "#artefact", "body": "#body"}.get(request.headers.get("HX-Target", ""), "")
+    part = PARTS.get(request.headers.get("HX-Target", ""), WHOLE)
     if request.headers.get("HX-History-Restore-Request"):
-        part = ""
-    shown["oob"] = part == "#body"
-    answer = render(request, f"runs/run_detail.html{part}", shown)
+        part = WHOLE
+    shown["oob"] = part == PARTS["body"]
+    answer = render(request, part, shown)
     answer["Vary"] = "HX-Target, Cookie"
+    if part == PARTS["waiting"] and not page.is_waiting:
+        answer["HX-Refresh"] = "true"  # what it waited for has begun: all of the page is new
     return answer
 
 
@@ -223,6 +232,9 @@ def _choice(request: AccessRequest) -> Choice:
         at=int(at) if at.isdecimal() and len(at) < 6 else 0,
         show=request.GET.get("show", ""),
         path=request.GET.get("file", "").replace("\x00", ""),
+        evidence=request.GET.get("evidence", ""),
+        made=request.GET.get("made", ""),
+        claims=request.GET.get("claims", ""),
     )
 
 

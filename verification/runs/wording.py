@@ -50,6 +50,14 @@ STATES = {
     RunState.ERRORED: Badge("errored", "warn", _BOLT),
     RunState.CANCELLED: Badge("cancelled", "open", _SLASH),
 }
+RETRYING = Badge("not decided yet", "open", _ARC, spins=True)
+REMEDIATION_STATES = {
+    "queued": Badge("queued", "open", _CLOCK),
+    "claimed": Badge("being worked on", "open", _ARC),
+    "resolved": Badge("resolved", "pass", _CHECK),
+    "failed": Badge("failed", "fail", _CROSS),
+    "expired": Badge("expired", "warn", _CLOCK),
+}
 STATUSES = {
     Status.PASSED: Badge("passed", "pass", _CHECK),
     Status.FAILED: Badge("failed", "fail", _CROSS),

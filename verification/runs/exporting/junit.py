@@ -12,7 +12,7 @@ from verification.engine.finding import TraceVerdict
 from verification.engine.outcome import Verdict
 from verification.runs.exporting.gathered import Found, RunReport
 from verification.runs.exporting.texts import clipped, one_line, xml_text
-from verification.runs.run_page import place_of
+from verification.runs.places import place_of
 
 MAX_TOLD = 50
 """Findings told under one rule."""

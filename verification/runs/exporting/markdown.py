@@ -11,7 +11,8 @@ from verification.runs import rendering, wording
 from verification.runs.exporting.gathered import Found, RunReport
 from verification.runs.exporting.texts import markdown_code, markdown_span, markdown_text
 from verification.runs.models import TierResult
-from verification.runs.run_page import GROUPS, place_of
+from verification.runs.places import place_of
+from verification.runs.run_page import GROUPS
 
 MAX_SHOWN = 200
 MAX_LINE = 600

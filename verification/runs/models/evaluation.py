@@ -212,6 +212,10 @@ class Artefact(models.Model):
     def __str__(self) -> str:
         return f"{self.kind} {self.path}"
 
+    @property
+    def file_name(self) -> str:
+        return f"{self.kind}-{self.path.rpartition('/')[2] or 'output.md'}"
+
 
 class Finding(models.Model):
     """A violated or unknown rule, with its place. `line` and `column` count from 1."""
