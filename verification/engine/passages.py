@@ -13,9 +13,9 @@ _LINE = re.compile(r"[^\n]*(?:\n|$)")
 _ITEM = re.compile(r"[ \t]*(?:[-*+•]|\d{1,9}[.)])[ \t]+")
 _ROW = re.compile(r"[ \t]*\|")
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]|$)")
-# With the spaces behind it, and the end of its line.
+# With the white space behind it, up to a line that is not blank.
 _SENTENCE_END = re.compile(
-    r"(?:[.!?…]+[\"'”’)\]*_]*(?=\s|$)|[。！？]+[」』”’）]*)[ \t]*(?:\r?\n)?"  # noqa: RUF001
+    r"(?:[.!?…]+[\"'”’)\]*_]*(?=\s|$)|[。！？]+[」』”’）]*)[ \t]*(?:\r?\n(?:[ \t]*\r?\n)*)?"  # noqa: RUF001
 )
 # Words that end with a full stop, and no sentence with them.
 _SHORT = re.compile(
@@ -52,7 +52,7 @@ class Passages:
         for heading, below in self._sections():
             first, last = (bisect_left(self.starts, at) for at in below)
             if held[first] < held[last] and left[first] == left[last]:
-                bare.append(heading)
+                bare.append(self.around(heading))
         return merged([*spans, *bare])
 
     def _is_taken(self, passage: Span, spans: Sequence[Span]) -> bool:
@@ -78,17 +78,17 @@ def passages(text: str) -> Passages:
     starts = {0}
     headings = []
     markers: set[int] = set()
-    was_blank = False
+    parts_here = False
     for line in _LINE.finditer(text):
         heading, item = _HEADING.match(line[0]), _ITEM.match(line[0])
-        if heading or item or was_blank or _ROW.match(line[0]):
+        is_blank = not line[0].strip()
+        if heading or item or _ROW.match(line[0]) or (parts_here and not is_blank):
             starts.add(line.start())
         if heading:
-            starts.add(line.end())
             headings.append((line.span(), len(heading[1])))
         if item:
             markers.add(line.start() + item.end())
-        was_blank = not line[0].strip()
+        parts_here = is_blank or bool(heading)
     for end in _SENTENCE_END.finditer(text):
         if end.end() in markers:
             continue
