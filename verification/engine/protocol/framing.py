@@ -37,14 +37,21 @@ def one_line(text: str, limit: int) -> str:
     return line if len(line) <= limit else f"{line[: limit - 1]}…"
 
 
-def cut(text: str, limit: int) -> str:
-    """Keep the start and the end, and say between them how much was left out."""
+def cut(text: str, limit: int, *, gone: int = 0) -> str:
+    """Keep the start and the end, and say between them how much was left out.
+
+    `gone` counts what was taken out of the middle before.
+    """
     if len(text) <= limit:
         return text
-    note = f"\n[… {len(text) - limit:,} characters left out …]\n"
-    room = max(0, limit - len(note))
-    tail = room // 3
-    return f"{text[: room - tail]}{note}{text[len(text) - tail :]}"
+    note = f"\n[… {len(text) - limit + gone:,} characters left out …]\n"
+    return note.join(_ends(text, max(0, limit - len(note))))
+
+
+def halved(text: str, limit: int) -> tuple[str, int]:
+    """Start and end alone, plain, and how much is gone between them."""
+    ends = "".join(_ends(text, limit)) if len(text) > limit else text
+    return plain(ends), len(text) - len(ends)
 
 
 def shown(text: str, limit: int) -> str:
@@ -56,6 +63,11 @@ def framed(fence: str, name: str, text: str) -> str:
     """Between two marks that the text itself cannot hold."""
     inside = re.sub(re.escape(fence), "[mark]", text, flags=re.IGNORECASE)
     return f"[{fence} begin {name}]\n{inside}\n[{fence} end {name}]"
+
+
+def _ends(text: str, room: int) -> tuple[str, str]:
+    tail = room // 3
+    return text[: room - tail], text[len(text) - tail :]
 
 
 def _told(run: re.Match[str]) -> str:

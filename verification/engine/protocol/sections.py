@@ -11,11 +11,12 @@ from verification.engine.case import Case, Ports
 from verification.engine.checks.materials import is_binary, searched_files
 from verification.engine.evidence import Claim, EvidenceItem, SubmittedFile, ToolCall
 from verification.engine.grammars.text import Decoded, decoded
-from verification.engine.protocol.framing import cut, framed, one_line, shown
+from verification.engine.protocol.framing import cut, framed, halved, one_line, shown
 
 MAX_PIECES = 60
 """Files, evidence items, or claims that are shown; tool calls: as many from either end."""
-MAX_PIECE_CHARS = 60_000
+MAX_PIECE_CHARS = 200_000
+"""More of one text than a prompt has room for."""
 MAX_CALL_CHARS = 2_000
 MAX_READ_BYTES = 5_000_000
 MAX_ALL_READ_BYTES = 30_000_000
@@ -25,11 +26,15 @@ _FRAME_CHARS = 120
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One framed text. `name` is ours; what the work calls it stands in `title`, inside."""
+    """One framed text. `name` is ours; what the work calls it stands in `title`, inside.
+
+    `gone` counts the characters that were taken out of its middle before.
+    """
 
     name: str
     text: str
     title: str = ""
+    gone: int = 0
 
     @property
     def whole(self) -> str:
@@ -48,7 +53,7 @@ def rendered(case: Case, ports: Ports, room: int) -> tuple[str, tuple[str, ...]]
     for pieces, share in zip(sections, rooms, strict=True):
         limits = levels([_size([piece]) for piece in pieces], share)
         for piece, limit in zip(pieces, limits, strict=True):
-            text = cut(piece.whole, max(0, limit - _FRAME_CHARS))
+            text = cut(piece.whole, max(0, limit - _FRAME_CHARS), gone=piece.gone)
             if len(text) < len(piece.whole):
                 notes.append(f"{piece.name} was shown in part")
             texts.append(framed(case.fence, piece.name, text))
@@ -87,7 +92,7 @@ def _size(pieces: Sequence[Piece]) -> int:
 
 def _sections(case: Case, ports: Ports) -> Iterator[Iterator[Piece]]:
     work = case.submission
-    yield iter([Piece("output", shown(work.output, MAX_PIECE_CHARS))])
+    yield iter([_piece("output", work.output)])
     yield _diff(work.diff)
     yield _files(case, ports)
     yield _evidence(work.evidence)
@@ -95,9 +100,14 @@ def _sections(case: Case, ports: Ports) -> Iterator[Iterator[Piece]]:
     yield _claims(work.claims)
 
 
+def _piece(name: str, text: str, title: str = "") -> Piece:
+    kept, gone = halved(text, MAX_PIECE_CHARS)
+    return Piece(name, kept, title, gone)
+
+
 def _diff(diff: str) -> Iterator[Piece]:
     if diff.strip():
-        yield Piece("diff", shown(diff, MAX_PIECE_CHARS))
+        yield _piece("diff", diff)
 
 
 def _files(case: Case, ports: Ports) -> Iterator[Piece]:
@@ -109,7 +119,7 @@ def _files(case: Case, ports: Ports) -> Iterator[Piece]:
             yield Piece(f"file {number}", f"Too large to be shown: {file.size:,} bytes.", title)
             continue
         left -= file.size
-        yield Piece(f"file {number}", _content(file, ports), title)
+        yield _piece(f"file {number}", _content(file, ports), title)
     if more := files[MAX_PIECES:]:
         names = ", ".join(one_line(file.path, 200) for file in more[:200])
         text = f"{len(more)} more files, their contents not shown: {names}"
@@ -120,7 +130,7 @@ def _content(file: SubmittedFile, ports: Ports) -> str:
     content = ports.workspace.read(file.path)
     if is_binary(file.path, content):
         return f"No text: {file.size:,} bytes, SHA-256 {file.sha256}."
-    return shown(text_of(content), MAX_PIECE_CHARS)
+    return text_of(content)
 
 
 def text_of(content: bytes) -> str:
@@ -133,7 +143,7 @@ def _evidence(items: Sequence[EvidenceItem]) -> Iterator[Piece]:
     for number, item in enumerate(items[:MAX_PIECES], start=1):
         about = [("id", item.id), ("tool", item.tool), ("source", item.source_url)]
         title = "\n".join(f"{name}: {one_line(value, 300)}" for name, value in about if value)
-        yield Piece(f"evidence {number}", shown(item.text, MAX_PIECE_CHARS), title)
+        yield _piece(f"evidence {number}", item.text, title)
     if more := items[MAX_PIECES:]:
         names = ", ".join(one_line(item.id, 100) for item in more[:400])
         text = f"{len(more)} more items, their texts not shown: {names}"
