@@ -227,6 +227,13 @@ def test_another_worker_goes_on_with_what_the_verifier_said() -> None:
     assert conclude(asked, [saved]).is_final
 
 
+def test_what_a_verifier_lost_may_be_found_later_and_a_verifier_that_is_not_there_may_not() -> None:
+    lost = verified_by(LOST)
+    missing = concluded(case(custom_verifier="prices"), PASSED)
+
+    assert (lost.may_pass, missing.may_pass) == (True, False)
+
+
 def test_the_attempt_is_the_cases_own() -> None:
     world, verifiers = reach(PASSED)
 

@@ -12,6 +12,7 @@ from verification.engine.outcome import (
     Outcome,
     RetryStrategy,
     SeverityClass,
+    Source,
     Status,
     Verdict,
 )
@@ -202,9 +203,10 @@ def _retry_strategy(effect: Effect, why: Reason) -> RetryStrategy:
 
 
 def _causes_may_pass(effects: Sequence[tuple[Effect, Finding]]) -> bool:
-    """Tier 1 looks at what stays as it is: asking it again would answer the same."""
+    """Checks look at what stays as it is: asking them again would answer the same."""
     return all(
-        finding.tier > 1 and reason(finding.reason_code).may_pass
+        (finding.tier > 1 or finding.source is Source.CUSTOM)
+        and reason(finding.reason_code).may_pass
         for effect, finding in effects
         if effect in _LOST
     )
