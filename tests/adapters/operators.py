@@ -480,3 +480,25 @@ def leaves_a_thread(work: Any) -> str:
 def forks(work: Any) -> int:
     with multiprocessing.get_context("fork").Pool(2) as pool:
         return sum(pool.map(abs, [-1, -2]))
+
+
+# What hangs on what stands outside
+
+
+def breaks_until_told(work: Any) -> str:
+    if not Path(os.environ["VERIFIER_NOTES"]).exists():
+        raise ConnectionError("The price list is away.")
+    return "found"
+
+
+def returns_what_no_database_holds(work: Any) -> Any:
+    return {"a\0": "b\0"}
+
+
+def rejects_with_what_no_database_holds(work: Any) -> NoReturn:
+    sys.stdout.write("printed \0 \x1b[31m")
+    raise VerificationRejected("wrong\0", "c\0", {"a\0": "b\0", "path": "p\0"})
+
+
+def the_attempt(work: Any, attempt: int) -> NoReturn:
+    raise VerificationRejected(f"This is attempt {attempt}.")
