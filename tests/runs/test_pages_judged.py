@@ -36,12 +36,6 @@ pytestmark = pytest.mark.django_db
 HOSTILE = '<script>alert(1)</script>"><img src=x onerror=alert(1)>'
 
 
-@pytest.fixture(autouse=True)
-def _own_evidence(tmp_path: Any, settings: Any) -> None:
-    evidence = {**settings.STORAGES["evidence"], "OPTIONS": {"location": tmp_path / "evidence"}}
-    settings.STORAGES = {**settings.STORAGES, "evidence": evidence}
-
-
 @pytest.fixture
 def run() -> Run:
     return make_run(make_project(), tier_requested=2, tier_achieved=2, output="Revenue rose.\n")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from decimal import Decimal
 
 import pytest
 from django.db import connection
@@ -11,7 +12,9 @@ from django.utils import timezone
 
 from loomverify.accounts.models import Project
 from tests.builders import generate_runs, make_process, make_project, make_run, make_user, signed_in
+from tests.judged import count_calls, live_of, make_call
 from verification.engine.outcome import Outcome, Verdict
+from verification.runs import judge_wording
 from verification.runs.models import Review
 
 pytestmark = pytest.mark.django_db
@@ -101,6 +104,73 @@ def test_a_filter_that_makes_no_sense_does_not_exist(query: str) -> None:
     assert get(make_project(), query).status_code == 404
 
 
+def test_every_number_of_judging_leads_to_the_rows_behind_it() -> None:
+    project = make_project()
+    make_run(project, asked_again=1, cost_usd=Decimal("0.5"), findings=[{"rule": "sources"}])
+    make_run(project, reverifications=2, outcome=Outcome.FAIL, final_outcome="pass", findings=[{}])
+    lost = {"outcome": Outcome.FAIL, "verdict": Verdict.UNDECIDED, "reverifications": 9}
+    run = make_run(project, severity_class="inconclusive", **lost)  # type: ignore[arg-type]
+    make_call(live_of(run), recovery="unreadable")
+    count_calls(project, {"unreadable": 1, "strict_json": 3})
+    client = signed_in(make_user(project))
+
+    judging = client.get(reverse("overview", args=[project.slug])).context["figures"].judging
+
+    def behind(query: str) -> int:
+        runs = client.get(f"{reverse('run_list', args=[project.slug])}?{query}")
+        count: int = runs.context["count"]
+        return count
+
+    rates = (judging.inconclusive, judging.retry_resolved, judging.false_fail, judging.unreadable)
+    assert [(one.count, one.n) for one in rates] == [(1, 3), (2, 3), (1, 1), (1, 4)]
+    assert [behind(one.query) for one in rates] == [one.count for one in rates]
+    assert [(one.rule, one.count) for one in judging.rules] == [
+        ("no-placeholders", 1),
+        ("sources", 1),
+    ]
+    assert [behind(one.query) for one in judging.rules] == [1, 1]
+    today = judging.cost.columns[-1]
+    assert (today.total.cost_usd, behind(today.total.query)) == (Decimal("0.5"), 3)
+    assert [behind(cell.query) for cell in today.cells] == [3]
+
+
+def test_all_eight_stages_are_named_also_those_of_no_answer() -> None:
+    project = make_project()
+    make_run(project)
+    count_calls(project, {"strict_json": 9, "yaml": 1, "": 2})
+
+    html = get(project).content.decode()
+
+    assert "12 calls, 2 without an answer" in html
+    for words in judge_wording.STAGES.values():
+        assert f'<span class="bar-name">{words.short[0].upper()}{words.short[1:]}</span>' in html
+
+
+def test_without_judges_the_overview_says_how_to_have_one_asked() -> None:
+    project = make_project()
+    make_run(project)
+
+    html = get(project).content.decode()
+
+    assert "<code>verification_tier: 2</code>" in html
+    assert "No run of this time violated a rule." in html
+    assert "Nothing was paid in this time." in html
+
+
+@pytest.mark.parametrize(("since", "step", "columns"), [("24h", "hour", 24), ("7d", "day", 7), ("90d", "day", 90)])  # fmt: skip
+def test_cost_stands_by_process_and_day(since: str, step: str, columns: int) -> None:
+    project = make_project()
+    other = make_process(project, slug="other-work")
+    make_run(project, cost_usd=Decimal("1"))
+    make_run(project, process=other, cost_usd=Decimal("2"))
+
+    cost = get(project, f"?since={since}").context["figures"].judging.cost  # type: ignore[attr-defined]
+
+    assert (cost.step, len(cost.columns), cost.top) == (step, columns, Decimal("3"))
+    assert list(cost.names) == ["other-work", "small-work"]
+    assert [cell.cost_usd for cell in cost.columns[-1].cells] == [Decimal("2"), Decimal("1")]
+
+
 def test_the_overview_takes_as_many_queries_for_many_runs_as_for_few() -> None:
     project = make_project()
     client, url = signed_in(make_user(project)), reverse("overview", args=[project.slug])
@@ -108,6 +178,8 @@ def test_the_overview_takes_as_many_queries_for_many_runs_as_for_few() -> None:
 
     def queries_with(count: int) -> int:
         generate_runs(project, count)
+        for number in range(count):
+            count_calls(project, {"strict_json": 1, "yaml": 1}, model=f"model-{count}-{number}")
         with CaptureQueriesContext(connection) as captured:
             client.get(url)
         return len(captured)

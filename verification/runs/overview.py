@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from urllib.parse import urlencode
@@ -14,11 +14,14 @@ from django.utils import timezone
 
 from loomverify.accounts.models import Project
 from processes.models import Process
-from verification.runs import wording
+from verification.runs import metrics, overview_judging, wording
+from verification.runs.call_figures import call_figures
 from verification.runs.figures import Figure, figures
 from verification.runs.models import Review, Run
 from verification.runs.models.review import ReviewState
-from verification.runs.spans import DAY, HOUR, Window
+from verification.runs.overview_judging import Judging
+from verification.runs.rule_figures import rule_failures
+from verification.runs.spans import DAY, HOUR, Window, iso
 
 WINDOWS = ("24h", "7d", "30d", "90d")
 TOP_REASONS = 8
@@ -90,6 +93,7 @@ class Overview:
     deterministic_count: int
     cost_usd: Decimal
     query: str
+    judging: Judging
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,14 +102,20 @@ class PendingReviews:
     oldest: datetime | None
 
 
-def overview(project: Project, window: Window, process: Process | None) -> Overview:
-    rows = figures(project.pk, window.span, process_id=process.pk if process else None)
+def overview(
+    project: Project, window: Window, processes: Sequence[Process], process: Process | None
+) -> Overview:
+    """`processes` are all of the project; `process` narrows the figures to one."""
+    narrowed = process.pk if process else None
+    rows = figures(project.pk, window.span, process_id=narrowed)
     base = {"state": "finished", **({"process": process.slug} if process else {})}
-    span = {**base, "since": _iso(window.start)}
+    span = {**base, "since": iso(window.start)}
     total = sum(row.count for row in rows)
     shares = _shares(rows, total, span)
     columns, top = _columns(rows, window, base)
     deterministic = sum(row.deterministic_count for row in rows)
+    judging = _judging(project, window, rows, narrowed, span)
+    slugs = {one.pk: one.slug for one in processes}
     return Overview(
         window=window,
         total=total,
@@ -119,6 +129,27 @@ def overview(project: Project, window: Window, process: Process | None) -> Overv
         deterministic_count=deterministic,
         cost_usd=sum((row.cost_usd for row in rows), Decimal(0)),
         query=urlencode(span),
+        judging=replace(judging, cost=overview_judging.cost(rows, window, base, slugs)),
+    )
+
+
+def _judging(
+    project: Project,
+    window: Window,
+    rows: Sequence[Figure],
+    process_id: int | None,
+    span: dict[str, str],
+) -> Judging:
+    readings = metrics.readings(call_figures(project.pk, window.span, process_id=process_id))
+    failures = rule_failures(project.pk, window.span, process_id=process_id)
+    total = sum(row.count for row in rows)
+    return Judging(
+        **overview_judging.rates(metrics.totals(rows), readings, span),
+        stages=overview_judging.stages(readings, span),
+        calls=readings.calls,
+        lost=readings.lost,
+        rules=overview_judging.rules(failures, total, span),
+        cost=None,
     )
 
 
@@ -163,7 +194,7 @@ def _columns(
     columns = []
     for number, start in enumerate(starts):
         found = by_step.get(start, [])
-        span = {**base, "since": _iso(start), "until": _iso(start + window.step)}
+        span = {**base, "since": iso(start), "until": iso(start + window.step)}
         total = sum(row.count for row in found)
         shares = _shares(found, total, span)
         columns.append(
@@ -231,7 +262,3 @@ def _reasons(rows: Sequence[Figure], total: int, span: dict[str, str]) -> list[R
 
 def _ratio(part: int, whole: int) -> float:
     return part / whole if whole else 0.0
-
-
-def _iso(at: datetime) -> str:
-    return at.strftime("%Y-%m-%dT%H:%MZ")

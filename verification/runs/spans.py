@@ -85,3 +85,8 @@ def parameters_of(project_id: int, span: Span, process_id: int | None) -> dict[s
 
 def start_of_hour(at: datetime) -> datetime:
     return at.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
+
+
+def iso(at: datetime) -> str:
+    """A time in a query, to the minute."""
+    return at.strftime("%Y-%m-%dT%H:%MZ")

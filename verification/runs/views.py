@@ -25,6 +25,7 @@ from verification.runs import reverifying, selectors, services, wording
 from verification.runs.artefacts import MAX_SHOWN_LINES
 from verification.runs.evidence_store import EvidenceLost, read_blob
 from verification.runs.models import Evaluation, Run, RunFile, RunState
+from verification.runs.overview_judging import COST_HEIGHT
 from verification.runs.run_page import Choice, RunPage, run_of
 from verification.runs.selectors import ReviewFilter, RunFilters
 
@@ -49,7 +50,7 @@ def overview(request: AccessRequest) -> HttpResponse:
     window = overview_page.window_of(request.GET.get("since") or "7d")
     if window is None or (request.GET.get("process") and process is None):
         raise Http404
-    figures = overview_page.overview(project, window, process)
+    figures = overview_page.overview(project, window, processes, process)
     shown: dict[str, Any] = {
         "figures": figures,
         "pending": overview_page.pending_reviews(project),
@@ -58,6 +59,7 @@ def overview(request: AccessRequest) -> HttpResponse:
         "windows": overview_page.WINDOWS,
         "width": overview_page.CHART_WIDTH,
         "height": overview_page.CHART_HEIGHT,
+        "cost_height": COST_HEIGHT,
         "is_empty": not figures.total and not overview_page.has_runs(project),
         "base_url": settings.BASE_URL,
     }
