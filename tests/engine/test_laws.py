@@ -275,6 +275,7 @@ A_THIRD_UNCONFIRMED = (
     Claim("So is this.", "confirmed", "other", ("e1",)),
     Claim("And this.", "inferred", "other"),
 )
+BARE_ADVICE = Claim("Buy it.", "inferred", "recommendation")
 ELSEWHERE = replace(NO_X, applies_to_phases=(OTHER_PHASE,))
 OF_TIER_ONE: dict[str, tuple[Any, dict[str, Any], list[tuple[str, str]]]] = {
     "policy_engine_enabled": (
@@ -302,6 +303,15 @@ OF_TIER_ONE: dict[str, tuple[Any, dict[str, Any], list[tuple[str, str]]]] = {
         {"claims": A_THIRD_UNCONFIRMED, "evidence": (EvidenceItem("e1"),)},
         [("partial_verified", "accept"), ("pass", "accept")],
     ),
+    "auto_confirm_prune_critical_path": (
+        False,
+        {
+            "claims": (BARE_ADVICE,),
+            "output": "So buy it.",
+            "of_phase": {"is_critical_path": True},
+        },
+        [("partial_verified", "accept"), ("fail", "reject")],
+    ),
     "tier2_enabled": (
         False,
         {"tier": 2},
@@ -316,7 +326,6 @@ OF_TIER_ONE: dict[str, tuple[Any, dict[str, Any], list[tuple[str, str]]]] = {
 OF_THE_JUDGE = {
     "strict_output_protocol",
     "shadow_compare_enabled",
-    "auto_confirm_prune_critical_path",
     "tier3_vote_count",
 }
 

@@ -15,7 +15,7 @@ _ROW = re.compile(r"[ \t]*\|")
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]|$)")
 # With the white space behind it, up to a line that is not blank.
 _SENTENCE_END = re.compile(
-    r"(?:[.!?…]+[\"'”’)\]*_]*(?=\s|$)|[。！？]+[」』”’）]*)[ \t]*(?:\r?\n(?:[ \t]*\r?\n)*)?"  # noqa: RUF001
+    r"(?:(?<![.!?…])[.!?…]++[\"'”’)\]*_]*+(?=\s|$)|[。！？]+[」』”’）]*)[ \t]*(?:\r?\n(?:[ \t]*\r?\n)*)?"  # noqa: RUF001
 )
 # Words that end with a full stop, and no sentence with them.
 _SHORT = re.compile(
