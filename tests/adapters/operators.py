@@ -379,7 +379,7 @@ def looks_around(work: Any, workspace: Workspace) -> Any:
         "descriptors": len(list(Path("/proc/self/fd").iterdir())),
         "stdin": sys.stdin.read(),
         "folder": str(workspace.folder),
-        "session": os.getsid(0) == os.getpid(),
+        "session": os.getsid(0),
     }
 
 
@@ -472,6 +472,12 @@ def leaves_a_fork_and_dies(submission: Submission) -> None:
     os._exit(1)
 
 
+def notes_its_processes(submission: Submission) -> None:
+    child = subprocess.Popen(["sleep", "600"])
+    Path(submission.output).write_text(f"{os.getppid()} {os.getpid()} {child.pid}.")
+    time.sleep(600)
+
+
 def leaves_a_thread(work: Any) -> str:
     threading.Thread(target=time.sleep, args=(600,)).start()
     return "returned"
@@ -502,3 +508,11 @@ def rejects_with_what_no_database_holds(work: Any) -> NoReturn:
 
 def the_attempt(work: Any, attempt: int) -> NoReturn:
     raise VerificationRejected(f"This is attempt {attempt}.")
+
+
+def lets_a_fork_run_on(work: Any) -> str:
+    fork = os.fork()
+    if fork == 0:
+        return "said by the fork"
+    os.waitpid(fork, 0)
+    raise VerificationRejected("wrong")

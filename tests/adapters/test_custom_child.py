@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -14,6 +16,7 @@ from verification.adapters.custom_process import PREFIX, STALE_SECONDS, environm
 from verification.adapters.custom_wire import MAX_DETAIL_CHARS
 from verification.engine.fakes import MemoryWorkspace
 
+ROOT = Path(__file__).resolve().parents[2]
 SECRETS = ("DATABASE_URL", "LOOMVERIFY_SECRET_KEY", "LOOMVERIFY_JUDGE_API_KEY", "AWS_SECRET_KEY")
 
 
@@ -47,7 +50,7 @@ def test_a_verifier_sees_the_submitted_files_and_none_of_our_secrets(
     assert found["variables"]["VERIFIER_RATE"] == "1.5"
     assert "." not in found["variables"]["PATH"].split(":")
     assert found["stdin"] == ""
-    assert found["session"] is True
+    assert found["session"] not in (os.getsid(0), 0)
     assert list(scratch.iterdir()) == []
 
 
@@ -165,6 +168,32 @@ def test_a_fork_that_holds_the_pipe_open_keeps_nobody_waiting(tmp_path: Path) ->
     assert answer.message == "The verifier totals ended without an answer (exit code 1)."
     assert answer.duration_ms < 30_000
     wait_for(lambda: not is_running(int(note.read_text())), "the end of the fork")
+
+
+def test_a_fork_that_is_let_run_on_has_no_say() -> None:
+    answer = called("lets_a_fork_run_on")
+
+    assert (answer.status, answer.message) == ("failed", "wrong")
+
+
+def test_a_worker_that_is_killed_leaves_no_verifier_and_nothing_it_started(tmp_path: Path) -> None:
+    note = tmp_path / "processes"
+    call = (
+        "from tests.adapters.custom_cases import called; called('notes_its_processes', output={!r})"
+    )
+    worker = subprocess.Popen(
+        [sys.executable, "-c", call.format(str(note))],
+        cwd=ROOT,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+    )
+    wait_for(lambda: note.exists() and note.read_text().endswith("."), "the verifier")
+    processes = [int(one) for one in note.read_text().rstrip(".").split()]
+
+    worker.kill()
+    worker.wait()
+
+    assert len(processes) == 3
+    wait_for(lambda: not any(map(is_running, processes)), "the end of all of them")
 
 
 def test_what_a_killed_worker_left_behind_is_swept(scratch: Path) -> None:

@@ -141,6 +141,16 @@ def test_operators_find_the_stack_with_the_tier(agent: Caller, project: Project)
     assert kept.endswith("KeyError: 'All quarters are summed up.'\n")
 
 
+@pytest.mark.parametrize("form", ["findings.sarif", "junit.xml", "report.md"])
+def test_a_rejection_leaves_in_every_format(agent: Caller, form: str) -> None:
+    run = verified(agent, "rejects", output="The total is 11.")
+
+    answer = agent.get(f"/runs/{run['id']}/{form}")
+
+    assert answer.status_code == 200
+    assert b"The total is 11" in answer.content
+
+
 def test_a_run_of_tier_two_without_a_judge_keeps_what_its_verifier_found(agent: Caller) -> None:
     run = verified(agent, "of_the_submission", tier=2, output="fine")
 

@@ -160,7 +160,9 @@ def _wait(child: subprocess.Popen[bytes], answers: int, seconds: float) -> tuple
         if is_closed:
             time.sleep(min(left, _LOOK_SECONDS))
         else:
-            select.select([answers], [], [], min(left, _LOOK_SECONDS))
+            poll = select.poll()
+            poll.register(answers, select.POLLIN)
+            poll.poll(min(left, _LOOK_SECONDS) * 1000)
 
 
 def _drain(answers: int, content: bytearray) -> bool:

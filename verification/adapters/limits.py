@@ -11,7 +11,7 @@ from pathlib import Path
 
 MAX_MEMORY_BYTES = 2 * 1024**3
 MAX_FILE_BYTES = 64 * 1024**2
-MAX_PROCESSES = 128
+MAX_PROCESSES = 1_000
 PR_SET_PDEATHSIG = 1
 
 
@@ -37,12 +37,15 @@ def limit_cpu(seconds: int) -> None:
         resource.setrlimit(resource.RLIMIT_CPU, (allowed, most))
 
 
-def die_with_parent(parent_pid: int) -> None:
-    """A killed worker leaves no probe behind, not even one in the middle of a request."""
+def die_with_parent(parent_pid: int, number: signal.Signals = signal.SIGKILL) -> None:
+    """A killed worker leaves no child behind, not even one in the middle of a request.
+
+    The child gets this signal when its parent dies.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):
-            ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+            ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, number)
         if os.getppid() != parent_pid:
             sys.exit("the worker has gone already")
 
