@@ -6,7 +6,7 @@ import html
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import json_repair
@@ -36,7 +36,10 @@ from verification.engine.protocol.shown import Shown
 MAX_CHARS = 64_000
 """The library takes quadratic time on some texts; this bounds it to a quarter of a second."""
 _TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|"|[{}\[\]]')
-_MATCH = {"}": "{", "]": "["}
+_BARE_QUOTE = re.compile(r'(?<!\\)"')
+_ODD_PAIR = re.compile(
+    r"(?<=[{,\s])(?:`(\w{1,40})`\s{0,9}:|[`\"'](\w{1,40})[`\"']\s{0,9}=>?)\s{0,9}"
+)
 
 
 def read(text: str, shown: Shown) -> Reply | None:
@@ -45,16 +48,18 @@ def read(text: str, shown: Shown) -> Reply | None:
     Raises:
         Doubt: there is one, and its verdict may be another than the one that a repair finds.
     """
-    for plain in _plainer(text):
-        if (reply := embedded.read(plain, shown)) is not None:
-            return reply
-        text = plain
+    plain = _plainer(text)
+    if plain != text and (reply := embedded.read(plain, shown)) is not None:
+        return reply
+    text = plain
     region = _region(text)
     if region is None:
         return None
     start, end, is_whole = region
     told = text[start:end]
     if is_quoted(text, start, end) or shown.holds(told):
+        if any(mention.truth is False for mention in all_mentions(told)):
+            raise Doubt(DISAGREE)  # a weaker stage might find a pass beside it
         return None
     reply = _repaired(told)
     _check_within(reply, told, is_whole)
@@ -62,14 +67,17 @@ def read(text: str, shown: Shown) -> Reply | None:
     return reply
 
 
-def _plainer(text: str) -> Iterator[str]:
-    """The text with its quotes and braces as JSON writes them, where it wrote them otherwise."""
+def _plainer(text: str) -> str:
+    """The text with quotes, braces and colons as JSON writes them, where it wrote them otherwise."""
+    if len(text) > MAX_CHARS:
+        return text
     if "&quot;" in text or "&#34;" in text:
-        yield html.unescape(text[:MAX_CHARS])
+        text = html.unescape(text)
     if "＂" in text or "｛" in text:
-        yield unicodedata.normalize("NFKC", text[:MAX_CHARS])
-    if re.search(r'\{\s{0,20}\\"', text) and not re.search(r'(?<!\\)"', text):
-        yield text.replace("\\n", "\n").replace('\\"', '"')
+        text = unicodedata.normalize("NFKC", text)
+    if '\\"' in text and not _BARE_QUOTE.search(text):
+        text = text.replace("\\n", "\n").replace('\\"', '"')
+    return _ODD_PAIR.sub(lambda pair: f'"{pair[1] or pair[2]}": ', text)
 
 
 def _region(text: str) -> tuple[int, int, bool] | None:

@@ -12,7 +12,13 @@ from verification.engine.protocol import verdict_line
 from verification.engine.protocol.doubt import BROKEN_OFF, DISAGREE, TOO_MANY, UNCLEAR, Doubt
 from verification.engine.protocol.fields import Fields
 from verification.engine.protocol.mentions import quoted_mentions
-from verification.engine.protocol.objects import Span, loads, objects_in, without
+from verification.engine.protocol.objects import (
+    Span,
+    closes_what_never_began,
+    loads,
+    objects_in,
+    without,
+)
 from verification.engine.protocol.prose import is_quoted
 from verification.engine.protocol.reading import ISSUES, RULES, SUGGESTION, fail_in, reply_of
 from verification.engine.protocol.reply import Reply
@@ -42,7 +48,7 @@ def own_words(text: str, shown: Shown) -> OwnWords:
         if is_quoted(text, span.start, span.end):
             foreign.append(span)
             fails |= any(fail_in(reply) for reply in replies)
-        elif shown.holds(text[span.start : span.end]) or any(map(is_blank_form, replies)):
+        elif _is_shown(text, span, replies, shown) or any(map(is_blank_form, replies)):
             foreign.append(span)
     return OwnWords(without(text, foreign), fails)
 
@@ -55,12 +61,21 @@ def read(text: str, shown: Shown) -> Reply | None:
     """
     told = _told(text)
     replies = [reply_of(one) for _, found in told for one in found]
-    return _agreed(replies, without(text, [span for span, _ in told])) if replies else None
+    if not replies:
+        return None
+    reply = _agreed(replies, without(text, [span for span, _ in told]))
+    if reply.passed and closes_what_never_began(text, told[-1][0].end):
+        raise Doubt(BROKEN_OFF)
+    return reply
 
 
 def is_blank_form(reply: Mapping[str, Any]) -> bool:
     """It is the form that was to be filled in, sent back."""
     return any(_BLANK_FORM.fullmatch(text.strip()) for text in _filled(reply))
+
+
+def _is_shown(text: str, span: Span, replies: Sequence[Mapping[str, Any]], shown: Shown) -> bool:
+    return shown.holds(text[span.start : span.end]) or any(map(shown.holds_object, replies))
 
 
 def _told(text: str) -> list[tuple[Span, list[Mapping[str, Any]]]]:

@@ -33,7 +33,7 @@ _LINE = re.compile(
     r"^[ \t]{0,3}(?:[-*+•][ \t]{1,3}|\|[ \t]{0,9})?[*_`\"']{0,3}([A-Za-z][A-Za-z _-]{0,30}?)[*_`\"']{0,3}"
     r"[ \t]{0,9}[:=：|][ \t]{0,9}[*_`\"']{0,3}([^\n]{0,2000}?)[*_`\"',|; \t]{0,9}$"
 )
-_KNOWN = REPLY_KEYS | PASSED_KEYS | VERDICT_KEYS | frozenset(WHY)
+_KNOWN = REPLY_KEYS | PASSED_KEYS | VERDICT_KEYS | frozenset((*WHY, "token"))
 _OF_A_TABLE = " \t|:-+"
 _READ = frozenset((*CONFIDENCE, *ISSUES, *SUGGESTION))
 

@@ -18,12 +18,12 @@ from verification.engine.protocol.words import (
 _QUOTES = "\"'“”‘’„«»＂"
 _KEY = r"(is[_ ]?passed|has[_ ]?passed|overall[_ ]?passed|passed|pass|verdict)"
 _VALUE = rf"\\{{0,4}}[{_QUOTES}]?\s{{0,3}}([^\s,;}}\]{_QUOTES}\\][^,;}}\]\n{_QUOTES}\\]{{0,40}})?"
-_SEPARATOR = r"\s{0,9}(?:[:：=]|=>)\s{0,9}"
+_SEPARATOR = r"\s{0,9}(?:=>|[:：=])\s{0,9}"
 _QUOTED_KEY = re.compile(
     rf"[{_QUOTES}]\s{{0,3}}{_KEY}\s{{0,3}}\\{{0,4}}[{_QUOTES}]{_SEPARATOR}{_VALUE}", re.IGNORECASE
 )
 _ANY_KEY = re.compile(rf"(?<![\w.]){_KEY}\\{{0,4}}[{_QUOTES}]?{_SEPARATOR}{_VALUE}", re.IGNORECASE)
-_RULE = re.compile(rf"(?<![\w.])(?:rule|rule_id)\\{{0,4}}[{_QUOTES}]{_SEPARATOR}", re.IGNORECASE)
+_RULE = re.compile(rf"(?<![\w.])(?:rule|rule_id)\\{{0,4}}[{_QUOTES}]?{_SEPARATOR}", re.IGNORECASE)
 _COMMENT = re.compile(r"\s*(?://|/\*|#)")
 _CHOICE = re.compile(r"\||/|\bor\b|<|\?")
 _TYPES = frozenset(("bool", "boolean", "string", "str", "enum"))

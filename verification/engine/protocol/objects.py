@@ -14,7 +14,9 @@ from verification.engine.protocol.words import CONFLICT
 MAX_DAMAGED = 2_000
 """Each failure to parse costs a count of all lines before it."""
 _LONGEST_INTEGER = 300
-_OPENS = re.compile(r"""\{(?=\s{0,200}(?:\\{0,4}["'“”‘’„«＂]|\}|//|/\*|\w{1,60}\s{0,9}[:=：]))""")
+_OPENS = re.compile(
+    r"""\{(?=\s{0,200}(?:\\{0,4}["'“”‘’„«＂]|\}|,|//|/\*|#|\w{1,60}\s{0,9}[:=：]))"""
+)
 _BRACE = re.compile(r"[{}]")
 
 
@@ -82,6 +84,16 @@ def without(text: str, spans: Iterable[Span]) -> str:
         kept.append(text[at : span.start])
         at = span.end
     return "\n".join([*kept, text[at:]])
+
+
+def closes_what_never_began(text: str, start: int) -> bool:
+    """Whether a brace is closed after `start` that was not opened there: the beginning is lost."""
+    depth = 0
+    for brace in _BRACE.finditer(text, start):
+        depth += 1 if brace[0] == "{" else -1
+        if depth < 0:
+            return True
+    return False
 
 
 def _outermost(text: str, whole: Sequence[Span], damaged: Sequence[int]) -> Iterator[Span]:

@@ -12,7 +12,7 @@ from verification.engine.protocol.words import plain_word
 
 _LINE = re.compile(
     r"^[ \t]{0,3}(?:#{1,6}[ \t]{1,3})?[*_]{0,3}(?:(?:final|overall|my)[ \t])?verdict[ \t]{0,3}[*_]{0,3}"
-    r"[ \t]{0,3}(?:[:：=–—-]|->|→)[ \t]{0,3}([^\n]{0,200})$",
+    r"[ \t]{0,3}(?:->|[:：=–—→-])[ \t]{0,3}(\S[^\n]{0,200})$",
     re.IGNORECASE | re.MULTILINE,
 )
 _WORDS = {"pass": True, "passed": True, "fail": False, "failed": False}
