@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -27,7 +27,7 @@ from verification.engine.fakes import (
     ScriptedJudge,
 )
 from verification.engine.finding import Finding
-from verification.engine.judging import Answer, Judge
+from verification.engine.judging import Answer, Judge, Question
 from verification.engine.tiers import TierReport
 from verification.engine.verifier import Flags, JudgeModels, VerifierSpec
 
@@ -104,7 +104,7 @@ def judged_case(**about: Any) -> Case:
     return case(**{"tier": 2, "models": MODELS, **about})
 
 
-def judge_of(*script: str | Answer) -> ScriptedJudge:
+def judge_of(*script: str | Answer | Callable[[Question], str | Answer]) -> ScriptedJudge:
     return ScriptedJudge(list(script))
 
 

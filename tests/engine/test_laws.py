@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from processes.definition.model import Definition, Enforcement, Phase, Rule, RuleType, Severity
 from tests.engine.cases import (
+    FAILING,
     OTHER_PHASE,
     PASSING,
     evaluate,
@@ -37,8 +38,9 @@ from verification.engine.evidence import (
     TaskSpec,
     ToolCall,
 )
-from verification.engine.fakes import FixedClock, InProcessProbe
+from verification.engine.fakes import FixedClock, InProcessProbe, ScriptedJudge
 from verification.engine.finding import Finding, TraceReason, with_fingerprints
+from verification.engine.judging import Question
 from verification.engine.outcome import FindingVerdict, Verdict
 from verification.engine.reasons import REASONS
 from verification.engine.verifier import LEGACY_FLAGS, Flags, PhaseScope, VerifierSpec
@@ -277,6 +279,12 @@ A_THIRD_UNCONFIRMED = (
 )
 BARE_ADVICE = Claim("Buy it.", "inferred", "recommendation")
 ELSEWHERE = replace(NO_X, applies_to_phases=(OTHER_PHASE,))
+
+
+def second_vote_fails(question: Question) -> str:
+    return FAILING if question.nonce.endswith(":vote:1") else PASSING
+
+
 OF_TIER_ONE: dict[str, tuple[Any, dict[str, Any], list[tuple[str, str]]]] = {
     "policy_engine_enabled": (
         False,
@@ -322,22 +330,49 @@ OF_TIER_ONE: dict[str, tuple[Any, dict[str, Any], list[tuple[str, str]]]] = {
         {"tier": 3},
         [("pass", "accept"), ("partial_verified", "undecided")],
     ),
+    "tier3_vote_count": (
+        2,
+        {"tier": 3, "judge": ScriptedJudge([second_vote_fails])},
+        [("pass", "accept"), ("fail", "undecided")],
+    ),
 }
-OF_THE_JUDGE = {
-    "strict_output_protocol",
-    "shadow_compare_enabled",
-    "tier3_vote_count",
+
+
+def two_pass(question: Question) -> str:
+    """Tier 2 passes the work, and so do the first two votes."""
+    _, is_vote, number = question.nonce.rpartition(":vote:")
+    return FAILING if is_vote and int(number) > 1 else PASSING
+
+
+OF_THE_JUDGE: dict[str, tuple[Any, dict[str, Any], Any, list[tuple[str, str]]]] = {
+    "strict_output_protocol": (
+        False,
+        {},
+        f"Here you are: {PASSING}",
+        [("pass", "accept"), ("fail", "undecided")],
+    ),
+    "tier3_vote_count": (
+        5,
+        {"tier": 3},
+        two_pass,
+        [("pass", "accept"), ("fail", "reject")],
+    ),
 }
+WAITING = {"shadow_compare_enabled"}
 
 
-def test_every_flag_has_its_pair_of_evaluations_here_or_waits_for_a_judge() -> None:
-    assert {one.name for one in fields(Flags)} == {*OF_TIER_ONE, *OF_THE_JUDGE}
+def test_every_flag_has_its_pair_of_evaluations_here_or_waits_for_what_it_switches() -> None:
+    assert {one.name for one in fields(Flags)} == {*OF_TIER_ONE, *OF_THE_JUDGE, *WAITING}
 
 
-@pytest.mark.parametrize("flag", OF_TIER_ONE)
+@pytest.mark.parametrize("flag", [*OF_TIER_ONE, *OF_THE_JUDGE])
 def test_two_evaluations_differ_by_one_flag_alone(flag: str) -> None:
-    value, about, expected = OF_TIER_ONE[flag]
-    reach = ports(about.get("files"), judge=judge_of(PASSING))
+    if flag in OF_THE_JUDGE:
+        value, about, said, expected = OF_THE_JUDGE[flag]
+    else:
+        value, about, expected = OF_TIER_ONE[flag]
+        said = PASSING
+    reach = ports(about.get("files"), judge=judge_of(said))
 
     found = []
     for flags in (Flags(), replace(Flags(), **{flag: value})):

@@ -41,7 +41,7 @@ def judged(one: JudgeCase) -> tuple[Case, Conclusion]:
 
 
 @pytest.mark.parametrize(
-    "one", judge_cases(), ids=lambda one: f"{one.process}-{one.phase}-{one.rule}-{one.passes}"
+    "one", [*judge_cases()], ids=lambda one: f"{one.process}-{one.phase}-{one.rule}-{one.passes}"
 )
 def test_a_judge_that_sees_what_the_author_sees_decides_every_example(one: JudgeCase) -> None:
     case, conclusion = judged(one)
