@@ -155,7 +155,10 @@ def test_what_was_pruned_is_an_artefact_and_counts_no_more() -> None:
     assert conclusion.claims["recommendation_unconfirmed"] == 0
     [finding] = conclusion.findings
     assert finding.place == {"claims": [0]}
-    assert finding.message == "1 of 2 recommendations could not be confirmed and were taken out."
+    assert finding.message == (
+        "1 of 2 recommendations could not be confirmed and were taken out."
+        ' Unconfirmed: "Buy the house.".'
+    )
 
 
 def test_work_that_is_rejected_all_the_same_is_left_whole() -> None:

@@ -95,7 +95,7 @@ def confirm(
         questions = [_question(case, judge, batch, claims, words) for batch in batches]
         for batch, answer in zip(batches, talk.ask_all(questions), strict=True):
             told = _read(case, answer)
-            talk.note(answer, Stage.UNREADABLE if told is None else Stage.STRICT)
+            talk.note(answer, Stage.UNREADABLE if told is None else _stage(answer))
             if told is None:
                 lost = answer.lost or "parse_inconclusive", answer.detail or UNREADABLE
             for index, number in enumerate(batch, start=1):
@@ -214,6 +214,11 @@ def _read(case: Case, answer: Answer) -> dict[int, _Word] | None:
         word = _word(case, entry)
         by_index[index] = word if by_index.get(index, word) == word else _Word(TWO_WORDS)
     return by_index
+
+
+def _stage(answer: Answer) -> Stage:
+    text = answer.text.strip()
+    return Stage.STRICT if text.startswith("{") and text.endswith("}") else Stage.EMBEDDED
 
 
 def _word(case: Case, entry: Mapping[str, Any]) -> _Word:

@@ -15,6 +15,8 @@ from verification.engine.settlement import ClaimState, CountedClaim
 
 ID = "claims"
 MAX_SHOWN = 20
+MAX_NAMED = 5
+MAX_NAMED_CHARS = 160
 REMEDY = "Name the submitted evidence that confirms it, or take it out."
 BLOCK, QUEUE_FOLLOW_UP = "block", "queue_follow_up"
 
@@ -80,13 +82,15 @@ def shortfalls(case: Case, claims: Sequence[CountedClaim]) -> tuple[Shortfall, .
     return tuple(found)
 
 
-def finding_of(case: Case, short: Shortfall, *, tier: int = 1, tried: str = "") -> Finding:
+def finding_of(
+    case: Case, short: Shortfall, claims: Sequence[CountedClaim], *, tier: int = 1, tried: str = ""
+) -> Finding:
     """Tell a shortfall as it weighs. `tried`: what confirm-or-prune could not do, a sentence."""
     weight = route_of(case, recommends=short.recommends).weight
     return Finding(
         rule=ID,
         reason_code=_reason_code(short, weight),
-        message=f"{_counts(case, short)} {tried}".strip(),
+        message=" ".join(filter(None, (_counts(case, short), tried, named(claims, short.numbers)))),
         enforcement=Enforcement.ADVISORY if weight is Weight.WARNS else Enforcement.HARD,
         source=Source.LLM if tier > 1 else Source.DETERMINISTIC,
         tier=tier,
@@ -95,6 +99,18 @@ def finding_of(case: Case, short: Shortfall, *, tier: int = 1, tried: str = "") 
         place={"claims": list(short.numbers[:MAX_SHOWN])},
         suggestion=REMEDY,
     )
+
+
+def named(claims: Sequence[CountedClaim], numbers: Sequence[int]) -> str:
+    """Say which claims are meant, in a sentence of bounded length."""
+    texts = [" ".join(claims[number].text.split()) for number in numbers[:MAX_NAMED]]
+    told = "; ".join(f'"{_shortened(text)}"' for text in texts)
+    more = len(numbers) - len(texts)
+    return f"Unconfirmed: {told}; and {more} more." if more else f"Unconfirmed: {told}."
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= MAX_NAMED_CHARS else f"{text[: MAX_NAMED_CHARS - 1]}…"
 
 
 def _reason_code(short: Shortfall, weight: Weight) -> str:

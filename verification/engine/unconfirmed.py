@@ -23,6 +23,7 @@ from verification.engine.routing import (
     Shortfall,
     Weight,
     finding_of,
+    named,
     route_of,
     shortfalls,
 )
@@ -71,8 +72,10 @@ class _Work:
     def source(self) -> Source:
         return Source.DETERMINISTIC if self.talk is None else Source.LLM
 
-    def tells(self, short: Shortfall, *, tried: str = "") -> Finding:
-        return finding_of(self.case, short, tier=self.tier, tried=tried)
+    def tells(
+        self, short: Shortfall, claims: Sequence[CountedClaim], *, tried: str = ""
+    ) -> Finding:
+        return finding_of(self.case, short, claims, tier=self.tier, tried=tried)
 
     def route(self, short: Shortfall) -> Route:
         return route_of(self.case, recommends=short.recommends)
@@ -109,7 +112,7 @@ def settle(
     tried = _confirm_or_prune(work, claims)
     known = shortfalls(case, own)
     others = [
-        work.tells(short)
+        work.tells(short, tried.claims)
         for short in shortfalls(case, tried.claims)
         if not work.route(short).is_tried and short not in known
     ]
@@ -145,8 +148,8 @@ def _pruned(
     if any(work.route(one).weight is Weight.BLOCKS for one in left):
         sides = {one.recommends for one in left}
         blamed = [one for one in short if one.recommends in sides]
-        return Settled(tuple(work.tells(one, tried=why) for one in blamed), claims)
-    findings = [work.tells(one, tried=why) for one in left]
+        return Settled(tuple(work.tells(one, claims, tried=why) for one in blamed), claims)
+    findings = [work.tells(one, after, tried=why) for one in left]
     for one in short:
         findings += _taken_out(work, one, after)
     if work.assess_again and pruning.contents and not all(one.recommends for one in short):
@@ -202,7 +205,8 @@ def _taken_out(work: _Work, short: Shortfall, after: Sequence[CountedClaim]) -> 
     yield Finding(
         rule=ID,
         reason_code="recommendation_pruned" if short.recommends else "unconfirmed_above_threshold",
-        message=f"{len(numbers)} of {short.total} {where} could not be confirmed and were taken out.",
+        message=f"{len(numbers)} of {short.total} {where} could not be confirmed and were taken out."
+        f" {named(after, numbers)}",
         enforcement=Enforcement.HARD,
         source=work.source,
         tier=work.tier,

@@ -23,7 +23,7 @@ def claimed(case: Case, _ports: Ports) -> Iterator[Observation]:
     counted = claims.counted_claims(submitted, claims.evidence_ids(case.submission))
     for short in routing.shortfalls(case, counted):
         if not routing.route_of(case, recommends=short.recommends).is_tried:
-            yield routing.finding_of(case, short)
+            yield routing.finding_of(case, short, counted)
 
 
 def _unknown_labels(submitted: Sequence[Claim]) -> Iterator[Observation]:
