@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import importlib
 import inspect
 import json
@@ -81,6 +80,8 @@ def _called(verifier: Callable[..., Any], given: Given) -> Any:
     )
     returned = verifier(*by_position, **by_name)
     if inspect.isawaitable(returned):
+        import asyncio  # a third of the start, which most verifiers need not pay
+
         returned = asyncio.run(_awaited(returned))
     if inspect.isgenerator(returned) or inspect.isasyncgen(returned):
         raise CannotKeep("it yields, so that nothing of it was run. Let it return.")

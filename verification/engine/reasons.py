@@ -171,7 +171,7 @@ _REGISTRY: tuple[Reason, ...] = (
         _INFRA,
         Effect.UNDECIDED_PARTLY,
         _NONE,
-        "A judge was asked for, and none is configured.",
+        "A verifier was asked for, and none is there.",
         asks_a_person=True,
     ),
     Reason(
