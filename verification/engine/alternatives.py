@@ -17,11 +17,14 @@ from verification.engine.finding import Finding
 from verification.engine.judging import Answer, Ask, Question
 from verification.engine.likeness import form_of, without_twins
 from verification.engine.outcome import FindingVerdict, Source
+from verification.engine.protocol.framing import framed, plain, shown
+from verification.engine.protocol.reply import Stage
 
 ALTERNATIVES_RULE = "alternatives"
 CANDIDATE = 0
 MAX_SHOWN_CHARS = 150_000
 """All outputs together, as a judge is shown them. What is cut off could not be compared."""
+MAX_TASK_CHARS = 20_000
 MAX_REPLY_CHARS = 200_000
 _MAX_OBJECTS = 20
 _GROUPS = re.compile(r'\{\s*"groups"')
@@ -55,18 +58,29 @@ def question(case: Case, groups: Groups, judge: str) -> Question | None:
         return None
     outputs = (case.submission.output, *case.submission.alternatives)
     # The names say nothing of who is the candidate, and no output can know its own.
-    shown = {name: outputs[group[0]] for name, group in sorted(_named(case, groups).items())}
-    if sum(map(len, shown.values())) > MAX_SHOWN_CHARS:
+    named = {name: outputs[group[0]] for name, group in sorted(_named(case, groups).items())}
+    if sum(map(len, named.values())) > MAX_SHOWN_CHARS:
         return None
-    texts = [("task", case.submission.task.description[:MAX_SHOWN_CHARS]), *shown.items()]
+    task = ("the task", shown(case.submission.task.description, MAX_TASK_CHARS))
+    texts = [task, *((name, plain(text)) for name, text in named.items())]
     return Question(
         judge=judge,
         ask=Ask.COMPARE,
         system=_SYSTEM.format(fence=case.fence),
-        prompt="\n\n".join(_fenced(name, text, case.fence) for name, text in texts),
-        schema=_schema(list(shown)),
-        nonce=case.nonce,
+        prompt="\n\n".join(framed(case.fence, name, text) for name, text in texts),
+        schema=_schema(list(named)),
     )
+
+
+def stage_of(case: Case, groups: Groups, answer: Answer) -> Stage:
+    """By which recovery stage the answer to the question was read."""
+    if read_groups(answer.text, _named(case, groups)) is None:
+        return Stage.UNREADABLE
+    try:
+        json.loads(answer.text)
+    except (ValueError, RecursionError):
+        return Stage.EMBEDDED
+    return Stage.STRICT
 
 
 def findings(case: Case, groups: Groups, answer: Answer | None) -> tuple[Finding, ...]:
@@ -159,10 +173,6 @@ def _named(case: Case, groups: Groups) -> dict[str, tuple[int, ...]]:
         hashlib.sha256(f"{case.fence} {group[0]}".encode()).hexdigest()[:8]: group
         for group in groups
     }
-
-
-def _fenced(name: str, text: str, fence: str) -> str:
-    return f"<{fence} {name}>\n{text.replace(fence, '')}\n</{fence} {name}>"
 
 
 def _schema(names: Sequence[str]) -> dict[str, Any]:

@@ -14,10 +14,9 @@ from verification.engine.finding import Finding, TraceEntry, TraceVerdict
 from verification.engine.hearing import is_strict, read
 from verification.engine.independence import first_seat, seats
 from verification.engine.judging import MAX_TRIES, Answer, Ask, Conversation, Judge, Question
-from verification.engine.outcome import FindingVerdict, Source, Status
+from verification.engine.outcome import FindingVerdict, Source
 from verification.engine.protocol.prompt import Prompt, assessment
 from verification.engine.protocol.quotes import Quotes
-from verification.engine.reasons import Effect
 from verification.engine.tiers import TierReport
 
 NOT_INDEPENDENT = "verifier_not_independent"
@@ -41,6 +40,8 @@ def vote(case: Case, ports: Ports, judge: Judge, done: Sequence[TierReport]) -> 
     talk = Conversation(judge, max_calls=len(asked) * MAX_TRIES)
     answers = talk.ask_all(asked)
     votes = _votes(booth, talk, questions, answers)
+    if compared:
+        talk.note(answers[-1], alternatives.stage_of(case, groups, answers[-1]))
     told = alternatives.findings(case, groups, answers[-1] if compared else None)
     return _report(case, talk, votes, (*count(case, votes), *told, *_dependent(case, done)))
 
@@ -94,13 +95,10 @@ def _read(booth: Booth, talk: Conversation, number: int, answer: Answer) -> Vote
 def _report(
     case: Case, talk: Conversation, votes: Sequence[Vote], findings: Sequence[Finding]
 ) -> TierReport:
-    heaviest = policy.heaviest(findings, case.verifier.flags)
-    is_open = policy.is_open(findings, case.verifier.flags)
-    status = Status.PASSED if is_open else Status.ERROR
     passes = sum(vote.passed is True for vote in votes)
     return TierReport(
         tier=3,
-        status=Status.FAILED if heaviest is Effect.REJECT else status,
+        status=policy.status_of(findings, case.verifier.flags),
         findings=tuple(findings),
         trace=tuple(_trace(case, findings)),
         detail=f"{passes} of {len(votes)} votes passed",
