@@ -97,7 +97,9 @@ def _ask(
     *,
     stage: Stage | None = None,
 ) -> tuple[Heard, Answer]:
-    answer = talk.ask(Question(judge, ask, prompt.system, prompt.text, prompt.schema))
+    # An answer that was wanting once is not taken for the next one.
+    nonce = case.nonce if ask is Ask.AGAIN else ""
+    answer = talk.ask(Question(judge, ask, prompt.system, prompt.text, prompt.schema, nonce))
     if answer.lost:
         return Heard(judge=judge, lost=answer.lost, why=answer.detail), answer
     found = read(answer.text, prompt, strict=is_strict(case))
