@@ -38,7 +38,7 @@ from verification.engine.evidence import (
     TaskSpec,
     ToolCall,
 )
-from verification.engine.fakes import FixedClock, InProcessProbe, ScriptedJudge
+from verification.engine.fakes import FixedClock, InProcessProbe
 from verification.engine.finding import Finding, TraceReason, with_fingerprints
 from verification.engine.judging import Question
 from verification.engine.outcome import FindingVerdict, Verdict
@@ -279,12 +279,6 @@ A_THIRD_UNCONFIRMED = (
 )
 BARE_ADVICE = Claim("Buy it.", "inferred", "recommendation")
 ELSEWHERE = replace(NO_X, applies_to_phases=(OTHER_PHASE,))
-
-
-def second_vote_fails(question: Question) -> str:
-    return FAILING if question.nonce.endswith(":vote:1") else PASSING
-
-
 OF_TIER_ONE: dict[str, tuple[Any, dict[str, Any], list[tuple[str, str]]]] = {
     "policy_engine_enabled": (
         False,
@@ -329,11 +323,6 @@ OF_TIER_ONE: dict[str, tuple[Any, dict[str, Any], list[tuple[str, str]]]] = {
         False,
         {"tier": 3},
         [("pass", "accept"), ("partial_verified", "undecided")],
-    ),
-    "tier3_vote_count": (
-        2,
-        {"tier": 3, "judge": ScriptedJudge([second_vote_fails])},
-        [("pass", "accept"), ("fail", "undecided")],
     ),
 }
 
