@@ -115,7 +115,7 @@ def _verdict_line(question: Question) -> str:
 def _verdict_alone(question: Question) -> str:
     """From the last word that opens a verdict up to the end of its line."""
     found = re.findall(r"(?:[\"']?passed|verdict)\W{1,9}\w+", _shown(question), re.IGNORECASE)
-    return (found or [""])[-1]
+    return str((found or [""])[-1])
 
 
 ECHOES: dict[str, Callable[[Question], str]] = {
