@@ -10,7 +10,7 @@ from tests.adapters.custom_cases import OPERATORS
 from tests.runs.conftest import Caller, new_process, problem
 from tests.runs.judged import make_due, pass_deadline, submit, work_on
 from verification.adapters.custom import InstalledVerifiers
-from verification.runs import worker
+from verification.runs import wording, worker
 from verification.runs.models import Review, Run, TierResult
 
 PROCESS = """\
@@ -149,6 +149,15 @@ def test_a_rejection_leaves_in_every_format(agent: Caller, form: str) -> None:
 
     assert answer.status_code == 200
     assert b"The total is 11" in answer.content
+
+
+def test_the_page_says_that_the_verifier_is_missing_and_not_the_judge(agent: Caller) -> None:
+    verified(agent, "no_such_verifier")
+
+    said = wording.headline(Run.objects.get())
+
+    assert said.title == "Undecided: the custom verifier that the phase names is not there."
+    assert "LOOMVERIFY_VERIFIERS" in said.detail
 
 
 def test_a_run_of_tier_two_without_a_judge_keeps_what_its_verifier_found(agent: Caller) -> None:

@@ -163,6 +163,12 @@ REMEDIES = {
     "rate_limited": "Verify again later.",
 }
 
+# Of the phase's own verifier, which belongs to tier 1; a judge is missed after it.
+NO_SUCH_VERIFIER = "Undecided: the custom verifier that the phase names is not there."
+INSTALL_IT = (
+    "Install it beside the workers or name it in LOOMVERIFY_VERIFIERS, restart and verify again."
+)
+
 
 def next_step(run: Run, action: str) -> str:
     """What follows from the action, for whoever did the work."""
@@ -201,6 +207,8 @@ def headline(run: Run, *, shown: Any = None) -> Headline:
     if not said.outcome:
         return Headline(STATES[RunState.RUNNING], "This evaluation has not ended.")
     if said.verdict == Verdict.UNDECIDED:
+        if said.reason_code == "verifier_unavailable" and not said.tier_achieved:
+            return Headline(mark, NO_SUCH_VERIFIER, f"{NOT_BLAMED} {INSTALL_IT}")
         why = (
             reason(said.reason_code) if said.reason_code else "verification did not come to an end"
         )
