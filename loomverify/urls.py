@@ -32,5 +32,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("verification.runs.urls")),
     path("", include("verification.runs.remediations.urls")),
     path("", include("processes.urls")),
+    path("", include("verification.verifiers.urls")),
     path("", include("verification.actions.urls")),
 ]

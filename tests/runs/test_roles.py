@@ -18,6 +18,7 @@ from loomverify.accounts.models import ApiKey, Project, Role
 from loomverify.accounts.services import create_api_key
 from loomverify.api import api
 from tests.runs.conftest import Caller, body_of, new_process, new_project
+from verification.verifiers.connections import Terms, add_connection
 
 assert loomverify.urls.urlpatterns, "every room has added its addresses"
 
@@ -36,6 +37,7 @@ NEEDED: dict[str, Role] = {
     "PATCH /processes/{slug}": Role.EDITOR,
     "POST /processes/{slug}/versions/{number}/publish": Role.ADMIN,
     "POST /verifiers/{number}/activate": Role.ADMIN,
+    "POST /judges/{name}/test": Role.ADMIN,
     "GET /webhooks": Role.ADMIN,
     "POST /webhooks": Role.ADMIN,
     "DELETE /webhooks/{webhook_id}": Role.ADMIN,
@@ -84,11 +86,12 @@ def world(project: Project) -> World:
     new_process(project, PROCESS)
     new_process(project, PROCESS + "description: Better.\n")
     webhook = admin.post("/webhooks", BODIES["POST /webhooks"])
+    add_connection(project=project, actor=SYSTEM, name="own", model="openai/m", terms=Terms())
     return World(
         project,
         {
             "run_id": run["id"], "path": "a.txt", "slug": "theirs", "number": 1, "old": 1,
-            "new": 2, "webhook_id": webhook.json()["id"],
+            "new": 2, "webhook_id": webhook.json()["id"], "name": "own",
         },
     )  # fmt: skip
 

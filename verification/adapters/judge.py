@@ -197,6 +197,7 @@ def retrying(
     prompt: str,
     schema: Mapping[str, Any] | None = None,
     temperature: float = 0.0,
+    timeout: float | None = None,
     patience: Patience = Patience(),
     on_try: Callable[[Completion, int], None] = lambda completion, number: None,
     may_call: Callable[[], str] = lambda: "",
@@ -221,7 +222,7 @@ def retrying(
             prompt=prompt,
             schema=schema,
             temperature=temperature,
-            timeout=max(0.1, min(connection.timeout_seconds, left)),
+            timeout=max(0.1, min(timeout or connection.timeout_seconds, left)),
         )
         on_try(completion, tried)
         return completion

@@ -15,6 +15,11 @@ from decimal import ROUND_CEILING, Decimal
 from django.db import models, transaction
 from django.db.models import F, Sum
 
+from loomverify.accounts.access import Actor
+from loomverify.accounts.audit import record
+from loomverify.accounts.models import Project
+from loomverify.errors import InputError
+from processes.models import Process
 from verification.adapters.judge import Connection, price
 from verification.verifiers.models import Budget, Spending
 
@@ -22,15 +27,16 @@ CHARS_PER_TOKEN = 3
 """Fewer than most texts have, so that an estimate is seldom too low."""
 MILLION = 1_000_000
 SMALLEST = Decimal("0.000001")
+MAX_USD_PER_DAY = Decimal(1_000_000)
 
 
 @dataclass(frozen=True, slots=True)
 class Spent:
     """What one day has cost, settled and under way."""
 
-    calls: int
-    settled_usd: Decimal
-    under_way_usd: Decimal
+    calls: int = 0
+    settled_usd: Decimal = Decimal(0)
+    under_way_usd: Decimal = Decimal(0)
 
     @property
     def usd(self) -> Decimal:
@@ -95,6 +101,44 @@ def spent_by_process(day: date, *, project_id: int) -> dict[int, Spent]:
         row["process_id"]: _spent(row)
         for row in rows.values("process_id", "calls", spent=F("spent_usd"), kept=F("reserved_usd"))
     }
+
+
+def set_budget(
+    *, project: Project, process: Process | None, usd_per_day: Decimal | None, actor: Actor
+) -> None:
+    """Set what judges may cost a day, for one process or all together; None takes the limit away.
+
+    Raises:
+        InputError: it is no amount of money.
+    """
+    if usd_per_day is not None and not (
+        usd_per_day.is_finite() and 0 <= usd_per_day <= MAX_USD_PER_DAY
+    ):
+        raise InputError(
+            "budget.amount",
+            f"A budget is from 0 to {MAX_USD_PER_DAY:,} USD a day.",
+            loc=("body", "usd_per_day"),
+        )
+    with transaction.atomic():
+        Project.objects.select_for_update().get(pk=project.pk)  # two changes come one by one
+        rows = Budget.objects.filter(project=project, process=process)
+        before = rows.values_list("usd_per_day", flat=True).first()
+        if before == usd_per_day:
+            return
+        if usd_per_day is None:
+            rows.delete()
+        else:
+            rows.update_or_create(
+                project=project,
+                process=process,
+                defaults={"usd_per_day": usd_per_day, "changed_by": actor.name[:200]},
+            )
+        diff = {"usd_per_day": [_shown(before), _shown(usd_per_day)]}
+        record(actor, "budget.changed", process or project, project=project, diff=diff)
+
+
+def _shown(usd: Decimal | None) -> str | None:
+    return None if usd is None else str(usd)
 
 
 def day_of(now: datetime) -> date:
