@@ -28,7 +28,7 @@ import psycopg
 from loomverify.embedded import start_server, stop_server
 from tests.postgres import FAST
 
-START_SECONDS = 60.0
+START_SECONDS = 150.0
 PASSWORD = "correct horse battery"
 KEY = f"lv_{secrets.token_urlsafe(32)}"
 COMMANDS: dict[str, Sequence[str]] = {
