@@ -14,7 +14,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import GaugeMetricFamily, Metric
 
 from loomverify.celery import app
-from verification.runs import heartbeats
+from verification.runs import heartbeats, prometheus
 from verification.runs.models import OPEN_STATES, OutboxEvent, Run
 
 BEAT_TOLERANCE = timedelta(seconds=30)
@@ -95,6 +95,7 @@ class _Collector:
             "Events not handed on yet.",
             value=OutboxEvent.objects.filter(dispatched_at__isnull=True).count(),
         )
+        yield from prometheus.gauges()
 
 
 def _age_of_oldest() -> float:

@@ -59,6 +59,9 @@ _SUMMED = (
     "shadow_passed_count",
     "cost_usd",
 )
+_SUM_ALL = ", ".join(
+    f"sum({name})::{'numeric' if name == 'cost_usd' else 'bigint'}" for name in _SUMMED
+)
 _KEYS = """
     run.process_id, run.verifier_version_id, run.outcome, run.verdict, run.severity_class,
     run.reason_code
@@ -164,8 +167,7 @@ def figures(project_id: int, span: Span, *, process_id: int | None = None) -> li
             where run.project_id = %(project)s and run.state = 'finished' {narrowed}
             group by 1, 2, 3, 4, 5, 6
         )
-        select date_bin(%(step)s, hour, %(origin)s), {kept},
-               {", ".join(f"sum({name})::{_type(name)}" for name in _SUMMED)}
+        select date_bin(%(step)s, hour, %(origin)s), {kept}, {_SUM_ALL}
         from counted group by 1, 2, 3, 4, 5, 6 order by 1
     """  # noqa: S608 - constants of this module
     with connection.cursor() as cursor:
@@ -173,5 +175,48 @@ def figures(project_id: int, span: Span, *, process_id: int | None = None) -> li
         return [Figure(*row) for row in cursor.fetchall()]
 
 
-def _type(name: str) -> str:
-    return "numeric" if name == "cost_usd" else "bigint"
+@dataclass(frozen=True, slots=True)
+class PlacedFigure:
+    """A figure of the whole span, and whose it is."""
+
+    project: str
+    process: str
+    figure: Figure
+
+
+def figures_of_all(span: Span) -> list[PlacedFigure]:
+    """Count the finished runs of every project, for whoever runs the place."""
+    kept = "outcome, verdict, severity_class, reason_code"
+    query = f"""
+        with raw_hour as (
+            select project_id, hour from runs_dirtyhour
+            where hour >= %(start)s and hour < %(end)s
+            union select id, %(current)s from accounts_project
+            where %(current)s >= %(start)s and %(current)s < %(end)s
+        ), counted as (
+            select process_id, {kept}, {", ".join(_SUMMED)}
+            from runs_rolluphour
+            where hour >= %(start)s and hour < %(end)s
+              and (project_id, hour) not in (select project_id, hour from raw_hour)
+            union all
+            select run.process_id, run.outcome, run.verdict, run.severity_class,
+                   run.reason_code, {_SUMS}
+            from raw_hour
+            join runs_run run on run.project_id = raw_hour.project_id
+                and run.created_at >= raw_hour.hour
+                and run.created_at < raw_hour.hour + interval '1 hour'
+            where run.state = 'finished'
+            group by 1, 2, 3, 4, 5
+        )
+        select project.slug, process.slug, %(start)s, process_id, {kept}, {_SUM_ALL}
+        from counted
+        join processes_process process on process.id = process_id
+        join accounts_project project on project.id = process.project_id
+        group by 1, 2, 3, 4, 5, 6, 7, 8 order by 1, 2
+    """  # noqa: S608 - constants of this module
+    with connection.cursor() as cursor:
+        cursor.execute(query, parameters_of(0, span, None))
+        return [
+            PlacedFigure(project, process, Figure(*figure))
+            for project, process, *figure in cursor.fetchall()
+        ]

@@ -222,7 +222,9 @@ def _label(day: datetime, step: timedelta) -> str:
 
 
 def _cell(amount: Decimal, base: Mapping[str, str], day: datetime, step: timedelta) -> CostCell:
-    return CostCell(amount, urlencode({**base, "since": iso(day), "until": iso(day + step)}))
+    """Only what is linked needs its query: most hours and days of most processes are free."""
+    span = {"since": iso(day), "until": iso(day + step)}
+    return CostCell(amount, urlencode({**base, **span}) if amount else "")
 
 
 def _ticks(labels: Sequence[str]) -> list[str]:
