@@ -24,6 +24,7 @@ from tests.engine.claim_cases import (
     THEN_QUEUE,
     UNREAD,
     Confirm,
+    asked_about,
     confirms,
     denies,
     is_lost,
@@ -170,6 +171,34 @@ def test_work_that_is_rejected_all_the_same_is_left_whole() -> None:
     assert conclusion.artefacts == ()
     assert {one.state for one in conclusion.counted_claims} == {ClaimState.STANDING}
     assert conclusion.findings[0].place == {"claims": [0, 1]}
+
+
+def test_what_is_found_out_about_a_claim_holds_wherever_else_it_stands() -> None:
+    twin = replace(ADVICE, text="buy the HOUSE", section="supporting")
+    judge = judge_who(confirms)
+
+    conclusion = settled(ADVICE, twin, judge=judge)
+
+    assert result(conclusion) == FINE
+    assert [one.label for one in conclusion.counted_claims] == ["confirmed", "confirmed"]
+    assert asked_about(judge.asked[-1]) == 1
+    assert {one.state for one in settled(ADVICE, twin).counted_claims} == {ClaimState.PRUNED}
+
+
+@pytest.mark.parametrize(
+    ("assessed", "verdict"),
+    [('{"passed": false, "issues": ["No."]}', "reject"), ("I could not say.", "undecided")],
+)
+def test_nobody_is_asked_to_confirm_what_cannot_be_accepted_any_more(
+    assessed: str, verdict: str
+) -> None:
+    judge = judge_who(confirms, [assessed])
+
+    conclusion = settled(ADVICE, judge=judge)
+
+    assert (conclusion.verdict, conclusion.artefacts) == (verdict, ())
+    assert Ask.CONFIRM not in {one.ask for one in judge.asked}
+    assert conclusion.claims["recommendation_unconfirmed"] == 1
 
 
 def test_after_supporting_claims_were_taken_out_the_rest_is_judged_once_more() -> None:

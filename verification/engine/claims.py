@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import TypedDict
 
 from verification.engine.evidence import Claim, Submission
-from verification.engine.pruning import places_of
+from verification.engine.pruning import cut
 from verification.engine.settlement import ClaimSource, ClaimState, CountedClaim
-from verification.engine.spans import phrase_of
+from verification.engine.spans import core_of, phrase_of
 
 CONFIRMED, INFERRED, UNSUPPORTED = "confirmed", "inferred", "unsupported"
 LABELS = (CONFIRMED, INFERRED, UNSUPPORTED)
@@ -40,6 +40,11 @@ def label_of(claim: Claim, evidence_ids: Collection[str]) -> str:
     return label
 
 
+def key_of(claim: Claim | CountedClaim) -> str:
+    """Claims that say the same have the same key, whatever their spaces, case and closing mark."""
+    return core_of(phrase_of(claim.text))
+
+
 def is_recommendation(claim: Claim | CountedClaim) -> bool:
     """Whatever calls itself one is one, among other words too."""
     return "recommend" in _plain(claim.section)
@@ -59,7 +64,7 @@ def counted_claims(
     Where the same claim stands twice, the weaker label holds for both.
     """
     counted = [_counted(claim, evidence_ids, source) for claim in claims]
-    keys = [phrase_of(claim.text) for claim in claims]
+    keys = [key_of(claim) for claim in claims]
     weakest: dict[str, str] = {}
     for key, one in zip(keys, counted, strict=True):
         weakest[key] = weaker(one.label, weakest.get(key, CONFIRMED))
@@ -86,16 +91,17 @@ def merged(
     """
     of_judge: dict[str, CountedClaim] = {}
     for one in judged:
-        key = phrase_of(one.text)
+        key = key_of(one)
         of_judge[key] = _stricter(of_judge[key], one) if key in of_judge else one
     whole = []
     for one in submitted:
-        word = of_judge.get(phrase_of(one.text))
+        word = of_judge.get(key_of(one))
         whole.append(_stricter(one, word) if word else one)
-    own = {phrase_of(one.text) for one in submitted}
+    own = {key_of(one) for one in submitted}
     others = [one for key, one in of_judge.items() if key not in own]
-    held = list(texts) if others else []
-    found = [one for one in others if any(places_of(text, one.text) for text in held)]
+    sought = {one.text for one in others}
+    held = frozenset[str]().union(*(cut(text, sought).found for text in (texts if sought else ())))
+    found = [one for one in others if one.text in held]
     return Merged((*whole, *found), len(others) - len(found))
 
 

@@ -186,8 +186,7 @@ def _settled(case: Case, ports: Ports, findings: Sequence[Finding]) -> Settled:
     """Claims are settled where the climb ends: here, unless a judge is to be asked."""
     if case.tier > 1:
         return Settled()
-    is_rejected = policy.is_rejected(findings, case.verifier.flags)
-    return settle(case, ports, is_rejected=is_rejected)
+    return settle(case, ports, is_open=policy.is_open(findings, case.verifier.flags))
 
 
 def _unavailable(tier: int, message: str) -> TierReport:

@@ -11,6 +11,7 @@ from verification.engine.spans import (
     Folded,
     SoughtInVain,
     Span,
+    core_of,
     folded,
     kept,
     merged,
@@ -24,7 +25,6 @@ MAX_PASSES = 4
 """What is taken out may bring the same words together again, so that it is looked for anew."""
 MAX_WORK = 2_000_000_000
 """Characters of a text times claims that are looked for in it."""
-_CLOSING = ".;:,!?…。"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +61,12 @@ def cut(
     return Cut(spans, frozenset(found), frozenset({*lost, *in_vain, *standing}))
 
 
-def places_of(text: str, claim: str) -> tuple[Span, ...]:
-    """Where one claim stands; empty also where it cannot be looked for."""
-    standing, _ = _standing(text, (), [claim])
-    return merged(standing.get(claim, ()))
+def places_of(text: str, claims: Collection[str]) -> tuple[Span, ...]:
+    """Where claims stand; none of one that cannot be looked for."""
+    if len(text) * len(claims) > MAX_WORK:
+        return ()
+    standing, _ = _standing(text, (), claims)
+    return merged(place for places in standing.values() for place in places)
 
 
 def _standing(
@@ -89,7 +91,7 @@ def _standing(
 def _said(text: Folded, claim: str) -> Iterator[Span]:
     """A claim with or without the mark that closes it."""
     for phrase in phrasings(claim):
-        core = phrase.rstrip(_CLOSING) or phrase
+        core = core_of(phrase)
         closing = phrase[len(core) :]
         for start, end in occurrences(text.text, core):
             closes = closing and text.text.startswith(closing, end)

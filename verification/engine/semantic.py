@@ -157,7 +157,7 @@ def _settled(
         talk,
         sitting.heard.judge,
         assess_again,
-        is_rejected=policy.is_rejected(findings, case.verifier.flags),
+        is_open=policy.is_open(findings, case.verifier.flags),
     )
 
 

@@ -26,6 +26,7 @@ _SAME_LETTERS = str.maketrans(
         "\u03c2": "\u03c3",  # a final sigma: small letters depend on what follows
     }
 )
+CLOSING = ".;:,!?…。"
 _NUMBER_GOES_ON = re.compile(r"[.,]\d")
 _NUMBER_CAME_BEFORE = re.compile(r"\d[.,]")
 _NO_SPACES_FROM = "\u0e00"
@@ -84,6 +85,11 @@ def plain(text: str) -> str:
 def phrase_of(text: str) -> str:
     """What to look for in a folded text."""
     return folded(text).text.strip()
+
+
+def core_of(phrase: str) -> str:
+    """A phrase without the mark that closes it: two claims that share it say the same."""
+    return phrase.rstrip(CLOSING) or phrase
 
 
 def occurrences(text: str, phrase: str) -> Iterator[Span]:

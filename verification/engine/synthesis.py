@@ -11,7 +11,7 @@ from verification.engine.grammars import grammar_of
 from verification.engine.passages import passages
 from verification.engine.pruning import cut, places_of
 from verification.engine.settlement import Artefact, ArtefactKind, CountedClaim
-from verification.engine.spans import Span, merged, without
+from verification.engine.spans import Span, without
 from verification.engine.submitted_texts import SubmittedText
 
 HEADING = "# Unconfirmed Appendix\n\nNothing that was submitted confirms these claims.\n"
@@ -39,7 +39,7 @@ def part(text: str, claims: Sequence[CountedClaim]) -> Parted:
     """
     unconfirmed = {one.text for one in claims if one.label != CONFIRMED}
     confirmed = {one.text for one in claims if one.label == CONFIRMED} - unconfirmed
-    kept = merged(place for one in confirmed for place in places_of(text, one))
+    kept = places_of(text, confirmed)
     whole = passages(text)
 
     def widened(span: Span) -> Span:

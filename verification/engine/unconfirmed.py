@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from processes.definition.model import Enforcement, Target
 from verification.engine.case import Case, Ports
-from verification.engine.claims import CONFIRMED, counted_claims, evidence_ids, merged
+from verification.engine.claims import CONFIRMED, counted_claims, evidence_ids, key_of, merged
 from verification.engine.confirming import Asked, confirm
 from verification.engine.evidence import Claim, CouldNotInspect
 from verification.engine.finding import Finding
@@ -53,16 +55,23 @@ class Settled:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Work:
     """What is settled and by whom: without `talk`, nothing can be confirmed."""
 
     case: Case
     ports: Ports
-    submitted: SubmittedTexts
     talk: Conversation | None
     judge: str
     assess_again: AssessAgain | None
+
+    @cached_property
+    def submitted(self) -> SubmittedTexts:
+        return texts_of(self.case, self.ports.workspace)
+
+    def texts(self) -> Iterator[str]:
+        """Read only when they are looked into."""
+        yield from (one.text for one in self.submitted.texts)
 
     @property
     def tier(self) -> int:
@@ -89,27 +98,25 @@ def settle(
     judge: str = "",
     assess_again: AssessAgain | None = None,
     *,
-    is_rejected: bool = False,
+    is_open: bool = True,
 ) -> Settled:
     """Settle the claims once, at the end of the highest of tiers 1 and 2 that was asked for.
 
-    `judged` are the judge's own claims. Without `talk` nothing can be confirmed. `is_rejected`:
-    the work is at fault already, so that its claims are only counted.
+    `judged` are the judge's own claims. Without `talk` nothing can be confirmed. Where it is not
+    open any more whether the work is accepted, its claims are only counted.
 
     Source: docs/engine.md, "Claims".
     """
     if not case.submission.claims and not judged:
         return Settled()
-    submitted = texts_of(case, ports.workspace)
+    work = _Work(case, ports, talk, judge, assess_again)
     held = evidence_ids(case.submission)
     own = counted_claims(case.submission.claims, held)
-    of_judge = counted_claims(judged, held, ClaimSource.JUDGE)
-    told = merged(own, of_judge, (one.text for one in submitted.texts))
-    claims, note = told.claims, _left_out(told.invented)
-    if case.is_legacy or is_rejected:
-        return Settled(claims=claims, note=note)
-    work = _Work(case, ports, submitted, talk, judge, assess_again)
-    tried = _confirm_or_prune(work, claims)
+    told = merged(own, counted_claims(judged, held, ClaimSource.JUDGE), work.texts())
+    note = _left_out(told.invented)
+    if case.is_legacy or not is_open:
+        return Settled(claims=told.claims, note=note)
+    tried = _confirm_or_prune(work, told.claims)
     known = shortfalls(case, own)
     others = [
         work.tells(short, tried.claims)
@@ -142,7 +149,7 @@ def _pruned(
     work: _Work, claims: tuple[CountedClaim, ...], short: Sequence[Shortfall], pruning: Pruning
 ) -> Settled:
     """Nothing is taken out of work that is rejected all the same."""
-    after = _without_gone(claims, _numbers(short), pruning.gone)
+    after = _without_gone(claims, pruning.gone)
     left = _tried(work, after)
     why = _why_not(pruning)
     if any(work.route(one).weight is Weight.BLOCKS for one in left):
@@ -169,11 +176,41 @@ def _rest(work: _Work, after: Sequence[CountedClaim], pruning: Pruning) -> tuple
 
 
 def _asked(work: _Work, claims: Sequence[CountedClaim], short: Sequence[Shortfall]) -> Asked:
-    open_claims = {number: claims[number] for number in sorted(_numbers(short))}
+    """Ask for each claim once, however often and in whatever spelling it stands."""
     if work.talk is None:
-        return Asked(open_claims)
+        return Asked({})
+    same: defaultdict[str, list[int]] = defaultdict(list)
+    for number, claim in enumerate(claims):
+        same[key_of(claim)].append(number)
+    keys = {key_of(claims[number]) for number in _numbers(short)}
+    groups = {same[key][0]: same[key] for key in keys}
     attempts = work.case.definition.remediation.get("max_attempts", USUAL_ATTEMPTS)
-    return confirm(work.case, work.talk, work.judge, open_claims, attempts)
+    asked = confirm(
+        work.case, work.talk, work.judge, {first: claims[first] for first in groups}, attempts
+    )
+    return Asked(
+        {
+            number: _like(claims[number], asked.claims[first])
+            for first, numbers in groups.items()
+            for number in numbers
+        },
+        frozenset(number for first in asked.unanswered for number in groups[first]),
+        asked.lost,
+    )
+
+
+def _like(claim: CountedClaim, twin: CountedClaim) -> CountedClaim:
+    """What was found out about a claim holds for every other that says the same."""
+    if twin.state is not ClaimState.CONFIRMED:
+        return replace(claim, note=twin.note)
+    return replace(
+        claim,
+        label=twin.label,
+        state=twin.state,
+        evidence=twin.evidence,
+        quote=twin.quote,
+        note=twin.note,
+    )
 
 
 def _tried(work: _Work, claims: Sequence[CountedClaim]) -> list[Shortfall]:
@@ -186,13 +223,12 @@ def _numbers(short: Sequence[Shortfall]) -> frozenset[int]:
 
 
 def _without_gone(
-    claims: Sequence[CountedClaim], numbers: Collection[int], gone: Collection[str]
+    claims: Sequence[CountedClaim], gone: Collection[str]
 ) -> tuple[CountedClaim, ...]:
+    keys = {key_of(claim) for claim in claims if claim.text in gone}
     return tuple(
-        replace(claim, state=ClaimState.PRUNED)
-        if number in numbers and claim.text in gone
-        else claim
-        for number, claim in enumerate(claims)
+        replace(claim, state=ClaimState.PRUNED) if key_of(claim) in keys else claim
+        for claim in claims
     )
 
 
