@@ -320,6 +320,8 @@ def test_the_restating_judge_is_shown_its_reply_and_nothing_of_the_case() -> Non
         ("It may have passed if the tests ran.", True, False),
         ('The output says "all tests passed".', True, False),
         ("不合格", True, False),
+        # What was cut off is not known.
+        ('{"passed": true, "rules": [{"rule": "a", "verdict": "viol', True, False),
     ],
 )
 def test_a_restatement_says_no_more_than_was_said(
@@ -416,6 +418,9 @@ def test_concerns_of_a_judge_leave_the_confidence_at_medium(
         (reply(), "accept", ""),
         (reply(rules={"short": "violated"}), "accept", ""),
         (reply(rules={"sourced": "violated"}), "reject", "rule_violated"),
+        (reply(rules={"sourced": ("violated", "So.", "Made up.")}), "reject", "rule_violated"),
+        (reply(rules={"sourced": "unknown"}), "accept", ""),
+        (reply(passed=False, rules={"sourced": "satisfied"}), "reject", "llm_semantic_failed"),
     ],
 )
 def test_the_old_engine_reads_strict_json_and_knows_two_outcomes(

@@ -15,6 +15,7 @@ from verification.engine.protocol.recovery import recover
 from verification.engine.protocol.reply import Recovered, Reply, Stage
 
 MAX_RESTATED_CHARS = 20_000
+UNREADABLE = "parse_inconclusive"
 COPIED = "The verdict stands in the material: it may be the work's own words."
 _GOES_ELSEWHERE = ("infra_verifier_error", "rate_limited")
 """For these another judge may be reached where the first was not."""
@@ -58,14 +59,12 @@ def hear(case: Case, talk: Conversation, prompt: Prompt) -> Heard:
     first, answer = _ask(case, talk, prompt, judge, Ask.ASSESS)
     if first.reply:
         return first
-    if not first.lost.startswith("parse") and first.lost not in _GOES_ELSEWHERE:
-        return first
-    if first.lost == "parse_inconclusive":
-        if is_strict(case):
-            return first
+    if first.lost == UNREADABLE and not is_strict(case):
         restated = _restated(case, talk, prompt, judge, answer)
         if restated.reply:
             return restated
+    elif first.lost not in _GOES_ELSEWHERE:
+        return first
     other = alternate_to(case, judge)
     if not other or not talk.calls_left:
         return first
@@ -105,7 +104,7 @@ def _ask(
     found = read(answer.text, prompt, strict=is_strict(case))
     used = stage if stage and found.reply else found.stage
     talk.note(answer, used)
-    lost = "" if found.reply else "parse_inconclusive"
+    lost = "" if found.reply else UNREADABLE
     return Heard(found.reply, used, judge, lost, found.why), answer
 
 

@@ -18,6 +18,7 @@ from verification.engine.protocol.reply import Reply, RuleAnswer
 SATISFIED, VIOLATED, UNKNOWN = FindingVerdict
 HARD = Enforcement.HARD
 SILENT = "Nothing was said of it."
+UNEXPLAINED = "The work was said not to pass, and nothing says why."
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ def weigh(case: Case, reply: Reply, quotes: Quotes) -> tuple[Word, ...]:
         _examined(_word(case, asked, given.get(asked.id, ()), reply), case, quotes)
         for asked in asked_rules(case)
     ]
-    words.append(_examined(_of_acceptance(reply, words), case, quotes))
+    words.append(_examined(_of_acceptance(case, reply, words), case, quotes))
     return tuple(words)
 
 
@@ -111,6 +112,8 @@ def _plain(name: str) -> str:
 def _word(case: Case, asked: AskedRule, given: Sequence[RuleAnswer], reply: Reply) -> Word:
     enforcement = scoping.rule_enforcement(asked.rule, case.verifier.flags)
     word = Word(asked.id, asked, enforcement, UNKNOWN, gap=SILENT)
+    if case.is_legacy and reply.passed and not any(one.verdict is VIOLATED for one in given):
+        return replace(word, verdict=SATISFIED, gap="")
     if len({one.verdict for one in given}) > 1:
         return replace(word, gap="There are two verdicts on it that disagree.")
     if given:
@@ -120,7 +123,7 @@ def _word(case: Case, asked: AskedRule, given: Sequence[RuleAnswer], reply: Repl
         return replace(
             word, verdict=one.verdict, why=one.why, quote=one.quote, gap=gap, is_told=is_told
         )
-    if (reply.is_short or case.is_legacy) and reply.passed:
+    if reply.is_short and reply.passed:
         return replace(word, verdict=SATISFIED, gap="")
     if named := [issue for issue in _issues(reply) if asked.id in issue]:
         return replace(word, verdict=VIOLATED, why=" ".join(named), gap="")
@@ -131,12 +134,15 @@ def _issues(reply: Reply) -> Sequence[str]:
     return () if reply.passed else [one for one in reply.issues if one.strip()]
 
 
-def _of_acceptance(reply: Reply, words: Sequence[Word]) -> Word:
+def _of_acceptance(case: Case, reply: Reply, words: Sequence[Word]) -> Word:
     word = Word(ACCEPTANCE, None, HARD, UNKNOWN, gap=SILENT)
     issues = " ".join(_other_issues(reply, words))
     is_explained = any(one.verdict is VIOLATED and one.enforcement is HARD for one in words)
     if reply.acceptance is VIOLATED or (reply.passed is False and issues and not is_explained):
         return replace(word, verdict=VIOLATED, why=reply.acceptance_why or issues, gap="")
+    if case.is_legacy and not is_explained:
+        verdict = SATISFIED if reply.passed else VIOLATED
+        return replace(word, verdict=verdict, why=reply.acceptance_why, gap="")
     if reply.acceptance is UNKNOWN:
         why, gap = reply.acceptance_why, "You said that it cannot be told."
         return replace(word, why=why, gap=gap, is_told=True)
@@ -146,7 +152,7 @@ def _of_acceptance(reply: Reply, words: Sequence[Word]) -> Word:
         is_advised = any(one.verdict is VIOLATED for one in words)
         if reply.acceptance is SATISFIED and (is_explained or is_advised):
             return replace(word, verdict=SATISFIED, gap="")
-        return replace(word, gap="passed is false, and nothing says why.")
+        return replace(word, gap=UNEXPLAINED)
     return word
 
 
@@ -157,7 +163,15 @@ def _other_issues(reply: Reply, words: Sequence[Word]) -> Iterator[str]:
 
 
 def _examined(word: Word, case: Case, quotes: Quotes) -> Word:
-    """Look whether the material bears out what is blamed: its quote, and what is called missing."""
+    """Look whether the material bears out what is blamed: its quote, and what is called missing.
+
+    The old engine did not: there it is only marked.
+    """
+    word = _looked_up(word, case, quotes)
+    return replace(word, gap="") if case.is_legacy and word.verdict is VIOLATED else word
+
+
+def _looked_up(word: Word, case: Case, quotes: Quotes) -> Word:
     if word.verdict is not VIOLATED:
         return word
     target = word.asked.rule.target if word.asked else Target.OUTPUT

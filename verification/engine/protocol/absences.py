@@ -31,7 +31,7 @@ def denied(why: str, case: Case, quotes: Quotes) -> str:
     """The file or heading that is called missing, and is there; '' if there is none."""
     for name in _called_missing(why[:MAX_WHY_CHARS]):
         file = tree_of(case.submission.files).at(name)
-        if (file and file.size) or _is_heading(name, quotes):
+        if (file and file.size) or _heading(name) in quotes.headings:
             return name
     return ""
 
@@ -42,7 +42,5 @@ def _called_missing(why: str) -> Iterator[str]:
             yield next(name for name in match.groups() if name).strip()
 
 
-def _is_heading(name: str, quotes: Quotes) -> bool:
-    text = re.escape(name.lstrip("# ").rstrip())
-    heading = re.compile(rf"^#{{1,6}}[ \t]+{text}[ \t]*#*[ \t]*$", re.IGNORECASE | re.MULTILINE)
-    return bool(name.strip("# ")) and any(heading.search(one.plain) for one in quotes.sources)
+def _heading(name: str) -> str:
+    return " ".join(name.strip("# ").split()).casefold()

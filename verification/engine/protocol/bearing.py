@@ -48,14 +48,20 @@ _DOUBTING = re.compile(
 def bears_out(original: str, passed: bool, prompt: Prompt) -> bool:
     """Whether the first reply said what its restatement says.
 
-    A pass needs a word of passing, none of failing and none of doubt: restating never turns a
-    fail, a refusal or noise into a pass. A fail needs a word that blames the work.
+    A pass needs a word of passing, none of failing and none of doubt, and an end: restating never
+    turns a fail, a refusal, noise or what was cut off into a pass. A fail needs a word that blames
+    the work.
     """
     words = _own_words(original[:MAX_CHARS], prompt)
     if not passed:
         return _BLAMING.search(words) is not None
+    is_whole = len(original) <= MAX_CHARS and not _breaks_off(original)
     is_clear = not _FAILING.search(words) and not _DOUBTING.search(words)
-    return is_clear and len(original) <= MAX_CHARS and _PASSING.search(words) is not None
+    return is_whole and is_clear and _PASSING.search(words) is not None
+
+
+def _breaks_off(text: str) -> bool:
+    return text.count("{") > text.count("}") or text.count("[") > text.count("]")
 
 
 def _own_words(text: str, prompt: Prompt) -> str:

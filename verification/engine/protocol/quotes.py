@@ -20,6 +20,7 @@ MAX_QUOTE_CHARS = 4_000
 MAX_SEARCHED_CHARS = 8_000_000
 """Of all texts together; what lies beyond was not shown to a judge either."""
 MIN_PART_CHARS = 2
+_HEADING = re.compile(r"^#{1,6}[ \t]+(\S[^\n]{0,300}?)[ \t]*#*[ \t]*$", re.MULTILINE)
 _ELLIPSIS = re.compile(r"\[?\s*(?:…|\.{3,})\s*\]?")
 _AROUND = "\"'“”„‘’«»` \t\n"
 _TYPOGRAPHIC = str.maketrans(
@@ -87,15 +88,21 @@ class Quotes:
     """The texts of a submission, read once and searched for quotes."""
 
     def __init__(self, case: Case, ports: Ports) -> None:
-        self._sources = _bounded(_sources(case, ports))
+        self._case, self._ports = case, ports
         task = case.submission.task
         asked = [task.description, task.plan, task.acceptance_criteria]
         asked.append(case.phase.acceptance_criteria)
         self._asked = _simple("\n".join(plain(text[:MAX_SEARCHED_CHARS]) for text in asked))
 
-    @property
-    def sources(self) -> Sequence[Source]:
-        return self._sources
+    @cached_property
+    def _sources(self) -> Sequence[Source]:
+        return _bounded(_sources(self._case, self._ports))
+
+    @cached_property
+    def headings(self) -> frozenset[str]:
+        """Of Markdown, in small letters."""
+        found = (name for one in self._sources for name in _HEADING.findall(one.plain))
+        return frozenset(" ".join(name.split()).casefold() for name in found)
 
     def find(self, quote: str, target: Target | None = None) -> Where | None:
         """The first place that holds the quote, texts of `target` before others; None: nowhere.
