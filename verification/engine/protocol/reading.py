@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from verification.engine.evidence import Claim
@@ -12,6 +12,7 @@ from verification.engine.protocol.doubt import DISAGREE, UNCLEAR, Doubt
 from verification.engine.protocol.fields import Fields, pairs, score_of, share_of, text_of, texts_of
 from verification.engine.protocol.reply import Reply
 from verification.engine.protocol.words import (
+    CONFLICT,
     FAILED_KEYS,
     NAMED_VERDICT_KEYS,
     PASSED_KEYS,
@@ -49,7 +50,7 @@ def reply_of(document: Mapping[Any, Any]) -> Reply | None:
     passed = _passed(fields)
     if passed is None:
         return None
-    if passed and any(_violations(fields)):
+    if passed and _hides_a_violation(fields):
         raise Doubt(DISAGREE)
     acceptance, acceptance_why = _acceptance(fields)
     return Reply(
@@ -88,6 +89,8 @@ def fail_in(document: Mapping[Any, Any]) -> bool:
 def _passed(fields: Fields) -> bool | None:
     said: set[bool | None] = set()
     for key, value in fields.values.items():
+        if value is CONFLICT and key in PASSED_KEYS | VERDICT_KEYS:
+            raise Doubt(DISAGREE)
         if key in PASSED_KEYS:
             said.add(truth_of(value))
         elif key in VERDICT_KEYS and _is_a_word(key, value):
@@ -108,15 +111,16 @@ def _is_a_word(key: str, value: Any) -> bool:
     return key in NAMED_VERDICT_KEYS or verdict_of(value) is not None
 
 
-def _violations(fields: Fields) -> Iterator[Any]:
-    """Violations that stand where no answer is looked for: a misspelt key must not hide one."""
+def _hides_a_violation(fields: Fields) -> bool:
+    """Whether one stands where no answer is looked for: under a misspelt key, perhaps."""
     left = [(key, value) for key, value in fields.values.items() if key not in _SPOKEN_OF]
     while left:
         key, value = left.pop()
         if isinstance(value, Mapping | list):
             left += ((plain_key(name) if name else key, one) for name, one in pairs(value))
         elif says_violated(key, value):
-            yield value
+            return True
+    return False
 
 
 def _acceptance(fields: Fields) -> tuple[FindingVerdict | None, str]:

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import pytest
+
+from verification.engine.protocol.recovery import recover
+
+WRITTEN = (
+    '{{"{0}": {1}}}',
+    '{{"{0}": "{1}"}}',
+    "{{'{0}': {1},}}",
+    '{{"issues": [], "{0}": {1}, }}',
+    "{0}: {1}\nissues: []",
+    "```\n{0}: {1}\n```",
+)
+MARKS = ("!", "! ", "!!", "¬", "¬ ", "~", "~ ", "*!", "“!")
+
+
+@pytest.mark.parametrize("written", WRITTEN)
+@pytest.mark.parametrize("mark", MARKS)
+def test_a_value_that_is_turned_round_is_no_pass(mark: str, written: str) -> None:
+    reply = recover(written.format("passed", f"{mark}true")).reply
+
+    assert reply is None or not reply.passed
+
+
+@pytest.mark.parametrize("mark", MARKS)
+def test_a_verdict_line_that_is_turned_round_is_no_pass(mark: str) -> None:
+    assert recover(f"VERDICT: {mark}PASS").reply is None
+
+
+@pytest.mark.parametrize("written", WRITTEN[:4])
+@pytest.mark.parametrize("mark", ["!", "! ", "!!", "¬", "~", "non-", "un-", "not ", "never_"])
+def test_a_key_that_is_turned_round_is_no_pass(mark: str, written: str) -> None:
+    reply = recover(written.format(f"{mark}passed", "true")).reply
+
+    assert reply is None or not reply.passed
+
+
+@pytest.mark.parametrize(
+    ("text", "passed"),
+    [
+        ('{"passed": "true!"}', True),
+        ('{"passed": "**FAIL**!"}', False),
+        ("VERDICT: PASS!", True),
+        ("VERDICT: **PASS**", True),
+        ("VERDICT: _FAIL_.", False),
+    ],
+)
+def test_marks_of_emphasis_change_nothing(text: str, passed: bool) -> None:
+    reply = recover(text).reply
+
+    assert reply is not None
+    assert reply.passed is passed
