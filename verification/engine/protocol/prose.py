@@ -21,17 +21,19 @@ _OWN = re.compile(
     re.IGNORECASE,
 )
 _SOMEBODYS = re.compile(
-    r"\b(?:agent|executor|tool|author|script|submission|worker|assistant|model)['’]s\b"
-    r"|\b(?:its|their|his|her)\b",
+    r"(?:\b(?:agent|executor|tool|author|script|submission|worker|assistant|model)['’]s"
+    r"|\b(?:its|their|his|her))(?: own)?"
+    r" (?:verdict|assessment|conclusion|judge?ment|evaluation|verification|answer|reply|review)\b",
     re.IGNORECASE,
 )
 _SAYS = re.compile(
     r"\b(?:say|says|said|state|states|stated|contains?|contained|reads?|returns?|returned|prints?"
     r"|printed|writes?|wrote|claims?|claimed|shows?|showed|reports?|reported|reporting|outputs?|includes?"
-    r"|included|including|emits?|emitted|quotes?|quoted|saying|with|like|instead of|not|than)"
+    r"|included|including|emits?|emitted|quotes?|quoted|saying|instead of|not)"
     r"(?: that)?\s{0,3}:?$",
     re.IGNORECASE,
 )
+_LEADS_ON = re.compile(r"(?:[:：]|\b(?:with|like|is|was))$", re.IGNORECASE)
 _GOES_ON = re.compile(
     r"[\"'`)\]]{0,3},?[ \t]{1,3}(?:but|however|although|though|yet|while|which|is|was|were|are|appears?|stands?"
     r"|in the|from the|of the|and|even|despite|when|where|would|should|does|did|as)\b"
@@ -90,4 +92,4 @@ def is_quoted(text: str, start: int, end: int) -> bool:
         return False
     if _SAYS.search(lead[-_SAYS_CHARS:]):
         return True
-    return lead.endswith((":", "：")) and _OF_THE_WORK.search(sentence) is not None
+    return _LEADS_ON.search(lead) is not None and _OF_THE_WORK.search(sentence) is not None
