@@ -34,6 +34,8 @@ _LINE = re.compile(
     r"[ \t]{0,9}[:=：|][ \t]{0,9}[*_`\"']{0,3}([^\n]{0,2000}?)[*_`\"',|; \t]{0,9}$"
 )
 _KNOWN = REPLY_KEYS | PASSED_KEYS | VERDICT_KEYS | frozenset((*WHY, "token"))
+_BARE_TAG = re.compile(r"(?:^|[:{,\[-])[ \t]{0,9}![ \t]", re.MULTILINE)
+"""YAML drops it before a word, where a writer may mean that it turns the word round."""
 _OF_A_TABLE = " \t|:-+"
 _READ = frozenset((*CONFIDENCE, *ISSUES, *SUGGESTION))
 
@@ -117,7 +119,7 @@ def _of_lines(block: Sequence[str]) -> dict[str, Any]:
 def _yaml(text: str) -> Any:
     """The document as texts, lists and mappings; None: no YAML, or beyond a bound."""
     text = text.strip().removeprefix("---").removesuffix("---").removesuffix("...")
-    if len(text) > MAX_CHARS or ":" not in text:
+    if len(text) > MAX_CHARS or ":" not in text or _BARE_TAG.search(text):
         return None
     try:
         return _value(compose(text))

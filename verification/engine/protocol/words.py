@@ -37,7 +37,10 @@ _RULE = {
     **dict.fromkeys(_VIOLATED, FindingVerdict.VIOLATED),
 }
 _LONGEST = 60
-_AROUND = " \t\r\n\"'`*_.!;,“”‘’"
+_BEFORE = " \t\r\n\"'`*_“”‘’"
+_AFTER = f"{_BEFORE}.!;,"
+_NEGATED = re.compile(r"[\W_]*[!¬~]")
+"""Before a word these turn it round, or leave open what is meant."""
 _NOT_OF_A_KEY = re.compile(r"[\W_]+")
 _BETWEEN = re.compile(r"[\s_\-]+")
 
@@ -52,14 +55,15 @@ CONFLICT: Final = Conflict()
 def plain_key(key: Any) -> str:
     """Spellings of one key become one: `Is Passed`, `is_passed` and `IsPassed` are `ispassed`."""
     folded = unicodedata.normalize("NFKC", str(key)[: 2 * _LONGEST]).casefold()
-    return _NOT_OF_A_KEY.sub("", folded)[:_LONGEST]
+    plain = _NOT_OF_A_KEY.sub("", folded)[:_LONGEST]
+    return f"not{plain}" if _NEGATED.match(folded) else plain
 
 
 def plain_word(value: Any) -> str:
     """A short text without its marks; '' for anything else."""
     if not isinstance(value, str) or len(value) > _LONGEST:
         return ""
-    folded = unicodedata.normalize("NFKC", value).casefold().strip(_AROUND)
+    folded = unicodedata.normalize("NFKC", value).casefold().lstrip(_BEFORE).rstrip(_AFTER)
     return _BETWEEN.sub(" ", folded)
 
 
