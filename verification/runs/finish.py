@@ -17,6 +17,7 @@ from verification.engine.climb import Case, Conclusion
 from verification.engine.feedback import Feedback, feedback
 from verification.engine.outcome import Action, Purpose, Verdict
 from verification.engine.reasons import reason
+from verification.engine.settlement import ClaimState
 from verification.runs import calls, events, figures, keeping, outbox, reverifying, statements
 from verification.runs.leases import Lease, LeaseLost
 from verification.runs.models import Evaluation, Review
@@ -259,6 +260,10 @@ def _events(ending: Ending) -> list[events.Entry]:
         turn = {"next_at": ending.turn.at.isoformat(), "until": ending.turn.until.isoformat()}
         return [(kind, told | turn)]
     written: list[events.Entry] = [(kind, told)]
+    if pruned := sum(one.state is ClaimState.PRUNED for one in conclusion.counted_claims):
+        written.insert(
+            0, ("claims_pruned", {"claims": pruned, "artefacts": len(conclusion.artefacts)})
+        )
     if ending.accounted.terminal:
         written.append(("verification_exhausted", {"reason_code": ending.accounted.terminal}))
     if ending.review_reasons:
