@@ -7,6 +7,7 @@ from processes.api import router as processes_router
 from verification.actions.api import router as webhooks_router
 from verification.runs.api import router as runs_router
 from verification.runs.export_api import router as exports_router
+from verification.runs.judged_api import router as judged_router
 from verification.runs.metrics_api import router as metrics_router
 from verification.runs.remediations.api import router as remediations_router
 from verification.verifiers.api import router as verifiers_router
@@ -14,6 +15,7 @@ from verification.verifiers.api import router as verifiers_router
 for router in (
     runs_router,
     exports_router,
+    judged_router,
     metrics_router,
     remediations_router,
     processes_router,

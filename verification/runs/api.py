@@ -96,7 +96,7 @@ async def get_run(request: HttpRequest, run_id: UUID, wait: Wait = 0) -> schemas
 def cancel_run(request: HttpRequest, run_id: UUID) -> schemas.CancelOut:
     access = access_of(request)
     access.need(Role.AGENT)
-    run = _run_of(access, run_id)
+    run = run_of(access, run_id)
     cancelled = services.cancel_run(run=run, actor=access.actor)
     run.refresh_from_db(fields=["state"])
     return schemas.CancelOut(id=run.uuid, state=run.state, cancelled=cancelled)
@@ -110,7 +110,7 @@ def cancel_run(request: HttpRequest, run_id: UUID) -> schemas.CancelOut:
 def reverify_run(request: HttpRequest, run_id: UUID) -> Status[schemas.RunOut]:
     access = access_of(request)
     access.need(Role.AGENT)
-    reverifying.reverify_run(run=_run_of(access, run_id), actor=access.actor)
+    reverifying.reverify_run(run=run_of(access, run_id), actor=access.actor)
     return Status(202, _full(access, run_id))
 
 
@@ -120,7 +120,7 @@ def reverify_run(request: HttpRequest, run_id: UUID) -> Status[schemas.RunOut]:
     summary="Every pass of the engine over a run",
 )
 def list_evaluations(request: HttpRequest, run_id: UUID) -> schemas.EvaluationList:
-    run = _run_of(access_of(request), run_id)
+    run = run_of(access_of(request), run_id)
     rows = run.evaluations.select_related("process_version", "verifier_version").defer(
         "process_version__source_text"
     )
@@ -141,7 +141,7 @@ def list_events(
     limit: Annotated[int, Query(ge=1, le=MAX_LIMIT)] = DEFAULT_LIMIT,
 ) -> schemas.EventList:
     """The trace of rules is unfolded behind the last event of each evaluation."""
-    run = _run_of(access_of(request), run_id)
+    run = run_of(access_of(request), run_id)
     if cursor and not (cursor.isascii() and cursor.isdigit() and len(cursor) < 10):
         raise InputError(
             "cursor.invalid", "This cursor was not made by us.", loc=("query", "cursor"), status=400
@@ -169,7 +169,7 @@ def list_events(
 def download_file(
     request: HttpRequest, run_id: UUID, path: Annotated[str, Path()]
 ) -> HttpResponse | FileResponse:
-    run = _run_of(access_of(request), run_id)
+    run = run_of(access_of(request), run_id)
     files = RunFile.objects.select_related("blob__project").filter(run=run, path=path)
     file = None if "\0" in path else files.first()
     if file is None:
@@ -236,7 +236,7 @@ def _full(access: Access, run_id: UUID) -> schemas.RunOut:
     return rendering.full(run)
 
 
-def _run_of(access: Access, run_id: UUID) -> Run:
+def run_of(access: Access, run_id: UUID) -> Run:
     run = (
         Run.objects.select_related("project", "process", "live_evaluation")
         .defer("search")

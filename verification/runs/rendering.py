@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from verification.engine.claims import totals_of
 from verification.engine.outcome import Verdict
-from verification.runs import schemas
+from verification.runs import judged_schemas, schemas
 from verification.runs.models import (
     Evaluation,
     Event,
@@ -21,6 +21,7 @@ from verification.runs.models import (
     Run,
     TierResult,
 )
+from verification.runs.undecided import undecided
 
 SUMMARY_RELATIONS = ("process", "process_version", "verifier_version", "task")
 """Not one more: PostgreSQL plans seven joins for longer than it runs them."""
@@ -44,6 +45,11 @@ def whole(rows: QuerySet[Run]) -> QuerySet[Run]:
 
 def run_url(run: Run) -> str:
     path = reverse("run_detail", kwargs={"project": run.project.slug, "run": run.uuid})
+    return f"{settings.BASE_URL}{path}"
+
+
+def api_url(name: str, **parts: object) -> str:
+    path = reverse(f"api:{name}", kwargs=parts)
     return f"{settings.BASE_URL}{path}"
 
 
@@ -73,8 +79,11 @@ def full(run: Run) -> schemas.RunOut:
         ),
         tiers=[_tier(tier) for tier in live.tiers.all()] if live else [],
         gates=[_gate(gate) for gate in live.gates.all()] if live else [],
-        votes=_votes(live) if live and run.tier_achieved > 2 else [],
-        claims=schemas.ClaimCountsOut(**((live.claims if live else None) or totals_of(()))),
+        votes=_votes(live) if live and run.tier_requested > 2 else [],
+        claims=judged_schemas.ClaimCountsOut(**((live.claims if live else None) or totals_of(()))),
+        claim_list=[judged_schemas.ClaimOut(**one) for one in live.claim_list] if live else [],
+        artefacts=_artefacts(run, live) if live and live.claim_list else [],
+        undecided=_undecided(run),
         score=live.score if live else None,
         loop=live.loop if live else None,
         retry=schemas.RetryOut(
@@ -199,18 +208,46 @@ def _gate(row: Any) -> schemas.GateOut:
     )
 
 
-def _votes(live: Evaluation) -> list[schemas.VoteOut]:
+def _votes(live: Evaluation) -> list[judged_schemas.VoteOut]:
     return [
-        schemas.VoteOut(
-            index=row.index, model=row.model, passed=row.passed, confidence=row.confidence
+        judged_schemas.VoteOut(
+            index=row.index,
+            model=row.model,
+            passed=row.passed,
+            confidence=row.confidence,
+            why=row.why,
         )
         for row in live.votes.order_by("index")
     ]
 
 
-def _remediations(run: Run) -> list[schemas.RemediationOut]:
+def _artefacts(run: Run, live: Evaluation) -> list[judged_schemas.ArtefactOut]:
     return [
-        schemas.RemediationOut(id=row.uuid, mode=row.mode, state=row.state)
+        judged_schemas.ArtefactOut(
+            id=row.uuid,
+            kind=row.kind,
+            path=row.path,
+            url=api_url("download_artefact", run_id=run.uuid, artefact_id=row.uuid),
+        )
+        for row in live.artefacts.order_by("kind", "path")
+    ]
+
+
+def _undecided(run: Run) -> judged_schemas.UndecidedOut | None:
+    found = undecided(run)
+    if found is None:
+        return None
+    return judged_schemas.UndecidedOut(
+        reason_code=found.reason_code or None,
+        tries=found.tries,
+        next_at=found.next_at,
+        until=found.until,
+    )
+
+
+def _remediations(run: Run) -> list[judged_schemas.RemediationOut]:
+    return [
+        judged_schemas.RemediationOut(id=row.uuid, mode=row.mode, state=row.state)
         for row in run.remediations.order_by("id")
     ]
 

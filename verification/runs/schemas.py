@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from datetime import datetime
-from enum import StrEnum
 from typing import Annotated, Any
 from uuid import UUID
 
 from ninja import Field, Schema
-from pydantic import WithJsonSchema
 
 from loomverify.paging import DEFAULT_LIMIT, MAX_LIMIT
 from processes.definition.model import Enforcement, Severity, Target
@@ -26,18 +24,17 @@ from verification.engine.outcome import (
     Verdict,
 )
 from verification.engine.protocol.reply import Stage
+from verification.runs.judged_schemas import (
+    ArtefactOut,
+    ClaimCountsOut,
+    ClaimOut,
+    RemediationOut,
+    UndecidedOut,
+    VoteOut,
+)
 from verification.runs.models import RunState
+from verification.runs.schema_values import filter_by, one_of
 from verification.runs.selectors import Only, ReviewFilter, Tier
-
-
-def one_of(values: type[StrEnum] | type[RunState]) -> WithJsonSchema:
-    """Describe a field's values."""
-    return WithJsonSchema({"type": "string", "enum": [str(one.value) for one in values]})
-
-
-def filter_by(values: type[StrEnum] | type[RunState]) -> Any:
-    """A filter that finds everything where it is empty."""
-    return Field("", json_schema_extra={"enum": ["", *(str(one.value) for one in values)]})
 
 
 class TaskOut(Schema):
@@ -136,30 +133,9 @@ class GateOut(Schema):
     detail: str
 
 
-class VoteOut(Schema):
-    index: int
-    model: str
-    passed: bool | None
-    confidence: float | None
-
-
-class ClaimCountsOut(Schema):
-    confirmed: int
-    inferred: int
-    unsupported: int
-    recommendation_unconfirmed: int
-    supporting_unconfirmed_ratio: float | None
-
-
 class RetryOut(Schema):
     strategy: Annotated[str, one_of(RetryStrategy)]
     rerun_execution: bool
-
-
-class RemediationOut(Schema):
-    id: UUID
-    mode: str
-    state: str
 
 
 class ReviewOut(Schema):
@@ -209,6 +185,9 @@ class RunOut(RunSummary):
     gates: list[GateOut]
     votes: list[VoteOut]
     claims: ClaimCountsOut
+    claim_list: list[ClaimOut]
+    artefacts: list[ArtefactOut]
+    undecided: UndecidedOut | None
     score: dict[str, Any] | None
     loop: dict[str, Any] | None
     retry: RetryOut
