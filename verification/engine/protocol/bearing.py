@@ -7,28 +7,42 @@ import unicodedata
 
 from verification.engine.protocol.echoes import squeezed
 from verification.engine.protocol.prompt import Prompt
+from verification.engine.protocol.prose import answer_in, without_fences
 
 MAX_CHARS = 200_000
-_QUOTED = re.compile(r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|«[^»\n]{1,400}»|`[^`\n]{1,400}`")
-_PASSING = re.compile(
-    r"\b(?:pass(?:es|ed|ing)?|satisf\w*|fulfil\w*|met|meets?|accept(?:s|ed|able)?|approv\w*|true|yes"
-    r"|compl(?:y|ies|iant|ete[ds]?)|correct|bestanden|erfüllt|réussi\w*|conforme\w*|rempli\w*"
-    r"|satisfait\w*|aprobad\w*|cumpl\w*|superat\w*|soddisf\w*|passou|atend\w*|пройден\w*"
-    r"|соответству\w*|выполнен\w*)\b"
-    r"|[✓✔✅☑👍]|通过|合格|符合|满足|合格|満た",
+_PASSED, _FAILED, _LEFT_OPEN = " said-pass ", " said-fail ", " uncertain "
+_QUOTED = re.compile(r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|«[^»\n]{1,400}»")
+_SHOWN = re.compile(r"`[^`\n]{1,400}`|^[ \t]*>[^\n]*$", re.MULTILINE)
+_HOLDS_VERDICT = re.compile(r"(?:passed|pass|verdict)\W{0,3}[:=]", re.IGNORECASE)
+_KEYED = re.compile(
+    r"[\"'“”<]?\b(?:(?:is|has|overall)[_ ]?)?(pass(?:ed)?|fail(?:ed)?|verdict|result|outcome|status)\b"
+    r"[\"'“”>]?\s{0,9}(?:[:=]|(?<=>))\s{0,9}[\"'“”*_]{0,3}(\w{1,40})?(?:\s*[|/]\s*\w{1,40})?",
     re.IGNORECASE,
 )
+_CHOICE = re.compile(r"\w\s*[|/]\s*\w")
+_GOOD = ("true", "yes", "pass", "passed", "satisfied", "met", "accept", "accepted", "approved")
+_BAD = ("false", "no", "fail", "failed", "violated", "unmet", "reject", "rejected", "unsatisfied")
+_PASSING = re.compile(
+    r"\bsaid-pass\b|\b(?:true|yes|ja|oui|sí|да)\b|^\W*(?:pass|passed|ok|approved|accepted)\W*$"
+    r"|\b(?:it|this|that|work|output|submission|report|code|everything|all|both|criteri\w+|rules?"
+    r"|requirements?|task|result)\b[^.!?\n]{0,60}\b(?:pass(?:es|ed)|meets?|met|satisf\w+|fulfil\w+"
+    r"|compl(?:y|ies|iant|ete)|acceptable|accepted|approved|correct)\b"
+    r"|\b(?:bestanden|erfüllt|réussi\w*|conforme\w*|rempli\w*|satisfait\w*|aprobad\w*|cumpl\w*"
+    r"|superat\w*|soddisf\w*|passou|atend\w*|пройден\w*|соответству\w*|выполнен\w*)\b"
+    r"|[✓✔✅☑👍]|通过|合格|符合|满足|満た",
+    re.IGNORECASE | re.MULTILINE,
+)
 _FAILING = re.compile(
-    r"\b(?:fail(?:s|ed|ure|ures|ing)?|violat\w*|reject\w*|unmet|unsatisf\w*|miss(?:es|ing)|lack\w*"
-    r"|incomplete|incorrect|wrong|false|not?|none|never|nicht|kein\w*|durchgefallen|verletzt"
-    r"|échou\w*|échec|pas|manqu\w*|falt\w*|rechaz\w*|incumpl\w*|manca\w*|respint\w*|não|falh\w*"
-    r"|не|нет|провал\w*|наруш\w*)\b"
+    r"\bsaid-fail\b|\b(?:fail(?:s|ed|ure|ures|ing)?|violat\w*|reject\w*|unmet|unsatisf\w*"
+    r"|miss(?:es|ing)|lack\w*|incomplete|incorrect|wrong|false|not?|none|never|nicht|kein\w*"
+    r"|durchgefallen|verletzt|échou\w*|échec|pas|manqu\w*|falt\w*|rechaz\w*|incumpl\w*|manca\w*"
+    r"|respint\w*|não|falh\w*|не|нет|провал\w*|наруш\w*)\b"
     r"|n['’]t\b|[✗✘❌☒👎]|不|未|失败|没有|欠|ない",
     re.IGNORECASE,
 )
 _BLAMING = re.compile(
-    r"\b(?:fail(?:s|ed|ure|ures|ing)?|violat\w*|reject(?:ed|s|ing)?|unmet|unsatisf\w*|missing"
-    r"|not\W+(?:been\W+)?(?:met|satisf\w*|pass\w*|fulfil\w*|complete\w*|accept\w*)|false"
+    r"\b(?:fails|failed|violates|violated|rejected|unmet|unsatisfied|missing"
+    r"|not\W+(?:been\W+)?(?:met|satisf\w*|pass\w*|fulfil\w*|complete\w*|accept\w*)"
     r"|does(?:n['’]t|\W+not)\W+(?:pass|meet|satisfy|comply)|incomplete|incorrect"
     r"|nicht\W+(?:bestanden|erfüllt)|durchgefallen|verletzt|échou\w*|échec|manqu\w*"
     r"|pas\W+(?:rempli|satisfait|conforme|respect)\w*|no\W+(?:cumple|aprob)\w*|rechaz\w*"
@@ -38,9 +52,16 @@ _BLAMING = re.compile(
     re.IGNORECASE,
 )
 _DOUBTING = re.compile(
-    r"\b(?:cannot|can['’]?t|unable|sorry|unsure|uncertain|unclear|unknown|inconclusive|maybe"
-    r"|perhaps|might|however|but|although|except|if|refus\w*|as an ai|aber|mais|pero|però|mas|но)\b"
-    r"|但|しかし",
+    r"\b(?:cannot|can['’]?t|unable|sorry|unsure|uncertain|unclear|unknown|inconclusive|maybe|may"
+    r"|perhaps|might|should|must|would|could|please|whether|however|but|although|except|if|unless"
+    r"|provided|depend\w*|condition\w*|reserv\w*|partial\w*|partly|mostly|almost|nearly|somewhat"
+    r"|refus\w*|as an ai|aber|mais|pero|però|mas|но)\b"
+    r"|[?？]|但|しかし",
+    re.IGNORECASE,
+)
+_REPORTING = re.compile(
+    r"\b(?:says?|said|reads|contains?|returned|prints?|printed|states|stated|claims that|claimed"
+    r"|found in|logs?:)\b",
     re.IGNORECASE,
 )
 
@@ -48,15 +69,20 @@ _DOUBTING = re.compile(
 def bears_out(original: str, passed: bool, prompt: Prompt) -> bool:
     """Whether the first reply said what its restatement says.
 
-    A pass needs a word of passing, none of failing and none of doubt, and an end: restating never
-    turns a fail, a refusal, noise or what was cut off into a pass. A fail needs a word that blames
-    the work.
+    A pass needs a word of passing, none of failing, doubt or report, and an end: restating never
+    turns a fail, a refusal, noise, a quote or what was cut off into a pass. A fail needs a word
+    that blames the work. What says both in the manner of a verdict says neither.
     """
     words = _own_words(original[:MAX_CHARS], prompt)
+    says_pass, says_fail = _PASSED.strip() in words, _FAILED.strip() in words
+    if says_pass and says_fail:
+        return False
+    is_reported = _REPORTING.search(words) is not None
     if not passed:
-        return _BLAMING.search(words) is not None
+        is_blamed = _BLAMING.search(words) or (says_fail and not is_reported)
+        return bool(is_blamed) and not says_pass
     is_whole = len(original) <= MAX_CHARS and not _breaks_off(original)
-    is_clear = not _FAILING.search(words) and not _DOUBTING.search(words)
+    is_clear = not (_FAILING.search(words) or _DOUBTING.search(words) or is_reported)
     return is_whole and is_clear and _PASSING.search(words) is not None
 
 
@@ -65,11 +91,22 @@ def _breaks_off(text: str) -> bool:
 
 
 def _own_words(text: str, prompt: Prompt) -> str:
-    """Without what is quoted from the material: that is the work speaking."""
+    """Without what is quoted: that is the work speaking. Keys of a verdict become its words."""
     material = squeezed(prompt.text)
-    text = unicodedata.normalize("NFKC", text)
+    text = _SHOWN.sub(" ", without_fences(answer_in(unicodedata.normalize("NFKC", text))))
 
     def own(quoted: re.Match[str]) -> str:
-        return " " if squeezed(quoted.group()) in material else quoted.group()
+        is_verdict = _HOLDS_VERDICT.search(quoted.group()) is not None
+        is_of_the_work = len(quoted.group()) > 2 and squeezed(quoted.group()) in material
+        return " " if is_verdict or is_of_the_work else quoted.group()
 
-    return _QUOTED.sub(own, text)
+    return _KEYED.sub(_plainly, _QUOTED.sub(own, text))
+
+
+def _plainly(keyed: re.Match[str]) -> str:
+    key, value = keyed[1].casefold(), (keyed[2] or "").casefold()
+    if _CHOICE.search(keyed.group()) or value not in (*_GOOD, *_BAD):
+        return _LEFT_OPEN
+    if key.startswith("fail"):
+        return " " if value in _BAD else _LEFT_OPEN
+    return _PASSED if value in _GOOD else _FAILED

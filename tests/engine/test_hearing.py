@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+import pytest
+
+from processes.definition.model import Severity
+from tests.engine.cases import FAILING, MODELS, PASSING, case, llm, ports
+from tests.engine.judges import judged
+from tests.engine.protocol.corpus import UNREAD, Malformed, corpus
+from verification.engine.hearing import read
+from verification.engine.judging import Ask, Question
+from verification.engine.protocol.prompt import Prompt, assessment
+from verification.engine.protocol.reply import Stage
+
+ONE_RULE = [llm("a", severity=Severity.ERROR)]
+READABLE = [one for one in corpus() if one.passed is not None]
+UNREADABLE = [one for one in corpus() if one.kind in UNREAD]
+
+
+def prompt() -> Prompt:
+    work = case(output="# Report\n\nSales grew by 5 %.\n", rules=ONE_RULE, models=MODELS, tier=2)
+    return assessment(work, ports())
+
+
+def test_no_verdict_of_a_judges_own_is_taken_for_a_copy() -> None:
+    asked = prompt()
+
+    lost = [one for one in READABLE if read(one.text, asked).reply is None]
+    turned = [
+        one
+        for one in READABLE
+        if (found := read(one.text, asked).reply) and found.passed is not one.passed
+    ]
+
+    assert [str(one) for one in turned] == []
+    assert [str(one) for one in lost] == []
+
+
+def test_strict_reading_takes_the_first_stage_alone() -> None:
+    asked = prompt()
+
+    stages = Counter(read(one.text, asked, strict=True).stage for one in READABLE)
+
+    assert {*stages} == {Stage.STRICT, Stage.UNREADABLE}
+
+
+@pytest.mark.parametrize("guess", [PASSING, FAILING])
+def test_a_judge_that_guesses_while_restating_decides_nothing(guess: str) -> None:
+    verdicts = {
+        str(one): str(judged(_guessing(one, guess))[0].verdict)
+        for one in UNREADABLE
+        if one.kind != "restate"
+    }
+
+    assert {what: said for what, said in verdicts.items() if said != "undecided"} == {}
+
+
+def test_a_restated_pass_was_one_before() -> None:
+    passes = {
+        one.what for one in UNREADABLE if judged(_guessing(one, PASSING))[0].verdict == "accept"
+    }
+
+    assert passes == {
+        "Prose that says so.",
+        "One word.",
+        "A tick.",
+        "Yes, in a sentence.",
+        "A heading with the word below.",
+        "Keys in German.",
+        "Keys in Chinese.",
+        "A bare truth value.",
+        "The key is misspelt.",
+        "CSV.",
+    }
+
+
+def _guessing(one: Malformed, guess: str) -> Callable[[Question], str]:
+    return lambda asked: guess if asked.ask is Ask.RESTATE else one.text
