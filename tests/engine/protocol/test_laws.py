@@ -230,6 +230,7 @@ def test_a_verdict_that_stands_in_what_was_shown_is_not_the_judges(
 NOISE = (
     '{"a":1}',
     '{"a":1;}',
+    '{"a" x                 ',
     '{"passed": true} ',
     "VERDICT: PASS\n",
     "passed: true\n",

@@ -35,6 +35,7 @@ from verification.engine.protocol.shown import Shown
 
 MAX_CHARS = 64_000
 """The library takes quadratic time on some texts; this bounds it to a quarter of a second."""
+MAX_BEGINNINGS = 50
 _TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|"|[{}\[\]]')
 _BARE_QUOTE = re.compile(r'(?<!\\)"')
 _ODD_PAIR = re.compile(
@@ -83,8 +84,7 @@ def _plainer(text: str) -> str:
 def _region(text: str) -> tuple[int, int, bool] | None:
     """Where the damaged object stands, and whether its end is there."""
     mentions = all_mentions(text)
-    begins = objects_in(text).damaged
-    for start in begins:
+    for start in objects_in(text).damaged[:MAX_BEGINNINGS]:
         end = _end(text, start)
         stop = len(text) if end is None else end
         if any(start < mention.start < stop for mention in mentions):

@@ -11,7 +11,7 @@ from typing import Any
 from verification.engine.protocol.doubt import DAMAGED, TOO_DEEP, Doubt
 from verification.engine.protocol.words import CONFLICT
 
-MAX_DAMAGED = 2_000
+MAX_DAMAGED = 1_000
 """Each failure to parse costs a count of all lines before it."""
 _LONGEST_INTEGER = 300
 _OPENS = re.compile(
