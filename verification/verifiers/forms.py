@@ -83,6 +83,19 @@ class ConnectionForm(TermsForm):
     )
     field_order = ("name", "model", "base_url", *TERMS)
 
+    @property
+    def first_fields(self) -> list[forms.BoundField]:
+        return [self[name] for name in ("name", "model", "base_url", "key_reference")]
+
+    @property
+    def more_fields(self) -> list[forms.BoundField]:
+        """Those that need no thought at first."""
+        return [self[name] for name in TERMS if name != "key_reference"]
+
+    @property
+    def more_errors(self) -> bool:
+        return any(field.errors for field in self.more_fields)
+
 
 class SeatsForm(forms.Form):
     """Which connections judge. Choices are the project's connections in use."""
