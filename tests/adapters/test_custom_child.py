@@ -208,6 +208,17 @@ def test_what_a_killed_worker_left_behind_is_swept(scratch: Path) -> None:
     assert (old.exists(), young.exists()) == (False, True)
 
 
+def test_a_link_among_what_is_swept_leads_nowhere(scratch: Path, tmp_path: Path) -> None:
+    target, link = tmp_path / "theirs", scratch / f"{PREFIX}link"
+    target.mkdir(mode=0o755)
+    link.symlink_to(target)
+    os.utime(link, (0, 0), follow_symlinks=False)
+
+    called("of_nothing")
+
+    assert target.stat().st_mode & 0o777 == 0o755
+
+
 @pytest.mark.parametrize("path", ["../a", "/a", "a/../../b", "a\0b"])
 def test_no_file_is_written_outside(tmp_path: Path, path: str) -> None:
     workspace = MemoryWorkspace({path: "x"})

@@ -9,6 +9,7 @@ import select
 import shutil
 import signal
 import site
+import stat
 import subprocess
 import sys
 import tempfile
@@ -219,7 +220,9 @@ def _sweep() -> None:
     oldest = time.time() - STALE_SECONDS
     for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         with contextlib.suppress(OSError):
-            if folder.stat().st_mtime < oldest:
+            found = folder.lstat()
+            is_ours = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
+            if is_ours and found.st_mtime < oldest:
                 _remove(folder)
 
 
