@@ -8,7 +8,7 @@ from processes.definition.model import Enforcement
 from tests.engine.cases import finding
 from verification.engine import policy
 from verification.engine.finding import Finding, with_fingerprints
-from verification.engine.outcome import FindingVerdict, Outcome, SeverityClass, Verdict
+from verification.engine.outcome import FindingVerdict, Outcome, SeverityClass, Source, Verdict
 from verification.engine.reasons import REASONS
 from verification.engine.verifier import LEGACY_FLAGS, Flags
 
@@ -152,3 +152,35 @@ def test_the_order_of_findings_plays_no_part(findings: list[Finding], random: ob
     random.shuffle(shuffled)  # type: ignore[attr-defined]
 
     assert policy.ordered(named, {}) == policy.ordered(shuffled, {})
+
+
+LOST = {"verdict": UNKNOWN, "tier": 2, "source": Source.LLM}
+
+
+@pytest.mark.parametrize(
+    ("findings", "may_pass"),
+    [
+        ([finding(reason_code="infra_verifier_error", **LOST)], True),
+        ([finding(reason_code="rate_limited", **LOST)], True),
+        ([finding(reason_code="parse_inconclusive", **LOST)], True),
+        ([finding(reason_code="budget_exhausted", **LOST)], False),
+        ([finding(reason_code="verifier_unavailable", **LOST)], False),
+        ([finding(reason_code="low_confidence", **LOST)], False),
+        # One cause that stays is enough.
+        (
+            [
+                finding(reason_code="rate_limited", **LOST),
+                finding(reason_code="budget_exhausted", **LOST),
+            ],
+            False,
+        ),
+        # A check that could not look would not see more the next time.
+        ([finding(**INFRA)], False),
+        # Beside blame no doubt is left.
+        ([finding(reason_code="rate_limited", **LOST), finding()], False),
+        ([finding(enforcement=ADVISORY)], False),
+        ([], False),
+    ],
+)
+def test_doubt_may_pass_where_all_its_causes_may(findings: list[Finding], may_pass: bool) -> None:
+    assert decide(*findings).may_pass is may_pass
