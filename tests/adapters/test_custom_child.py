@@ -68,7 +68,7 @@ def test_a_verifier_holds_no_descriptor_of_the_worker() -> None:
     "path", ["submitted_module.py", "json.py", "sitecustomize.py", "pydantic/__init__.py"]
 )
 def test_no_submitted_file_is_ever_imported(monkeypatch: pytest.MonkeyPatch, path: str) -> None:
-    monkeypatch.setenv("PYTHONPATH", "::.")
+    monkeypatch.setenv("PYTHONPATH", "::")
     hostile = "import os; os._exit(7)"
 
     answer = called("imports_what_was_submitted", files={path: hostile})
@@ -240,6 +240,17 @@ def test_the_files_can_only_be_read(tmp_path: Path) -> None:
 
     modes = {path.stat().st_mode & 0o777 for path in (tmp_path / "workspace").rglob("*")}
     assert modes == {0o444, 0o555}
+
+
+def test_relative_folders_of_search_paths_are_the_workers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    kept = environment(tmp_path, {"PATH": "bin::/bin", "PYTHONPATH": ":.:lib"})
+
+    assert kept["PATH"] == f"{tmp_path}/bin:/bin"
+    assert kept["PYTHONPATH"] == f"{ROOT}:{tmp_path}:{tmp_path}/lib"
 
 
 def test_variables_are_taken_by_name_alone(tmp_path: Path) -> None:

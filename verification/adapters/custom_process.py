@@ -104,7 +104,7 @@ def run_child(given: Given, scratch: Path, *, seconds: float) -> Ended:
 def environment(scratch: Path, variables: Mapping[str, str]) -> dict[str, str]:
     """What a verifier sees of the worker's variables: no secret of ours among them.
 
-    Relative folders are left out of search paths: the current one holds what was submitted.
+    Relative folders of search paths are those of the worker: its child's hold what was submitted.
     """
     kept = {
         name: value
@@ -213,7 +213,7 @@ def _printed(path: Path) -> str:
 
 def _absolute(search_path: str) -> str:
     parts = search_path.split(os.pathsep)
-    return os.pathsep.join(part for part in parts if Path(part).is_absolute())
+    return os.pathsep.join(str(Path(part).absolute()) for part in parts if part)
 
 
 def _sweep() -> None:
