@@ -183,7 +183,7 @@ def test_without_evidence_nobody_is_asked_to_quote_it() -> None:
 
 def test_however_many_claims_there_are_calls_and_prompts_are_bounded() -> None:
     many = [replace(ADVICE, text=f"Buy house {number}.") for number in range(400)]
-    output = " ".join(one.text for one in many)
+    output = " ".join(["So.", *(one.text for one in many)])
     judge = judge_who(denies)
 
     conclusion = settled(*many, judge=judge, output=output)
@@ -191,7 +191,7 @@ def test_however_many_claims_there_are_calls_and_prompts_are_bounded() -> None:
     assert result(conclusion) == PRUNED
     assert sum(one.ask is Ask.CONFIRM for one in judge.asked) == 6
     assert max(len(one.prompt) for one in judge.asked) < 200_000
-    assert not conclusion.artefacts[0].content.strip()
+    assert conclusion.artefacts[0].content.split() == [b"So."]
 
 
 def test_the_process_says_how_often_proof_is_asked_for() -> None:

@@ -29,7 +29,7 @@ def left_of(text: str, *claims: str) -> str:
 
 def pruned(files: dict[str, Any], *claims: str, probe: Probe | None = None) -> Pruning:
     """Of deliverables that a process declares."""
-    asked = case(files=files, deliverables=list(files))
+    asked = case(files=files, deliverables=list(files), output="So.")
     return prune(texts_of(asked, MemoryWorkspace(files)), claims, probe or InProcessProbe())
 
 
@@ -154,7 +154,7 @@ def test_every_other_byte_of_a_file_stays(content: bytes) -> None:
         ("a.json", '{"advice": "Buy the company now.", "n": 1}', '{"advice": "", "n": 1}'),
         ("a.csv", "year,advice\n2024,Buy the company now.\n", "year,advice\n2024,\n"),
         ("a.yaml", "advice: Buy the company now.\n", "advice: \n"),
-        ("a.py", '"""Buy the company now."""\n', '""""""\n'),
+        ("a.py", 'x = "Buy the company now."\n', 'x = ""\n'),
         ("a.html", "<p>Buy the company now.</p>", "<p></p>"),
     ],
 )
@@ -178,10 +178,34 @@ def test_a_claim_is_found_as_its_file_spells_it(path: str, content: str, claim: 
 
 
 def test_a_file_that_would_lose_its_form_stays_and_so_does_the_claim() -> None:
-    result = pruned({"a.json": '{"a": 1}', "b.md": '"a": 1}'}, '"a": 1}')
+    result = pruned({"a.json": '{"a": 1}', "b.md": 'So "a": 1}'}, '"a": 1}')
 
-    assert result.contents == {"b.md": b""}
+    assert result.contents == {"b.md": b"So "}
     assert (result.gone, result.hindered) == (frozenset(), ("a.json",))
+
+
+@pytest.mark.parametrize(
+    ("output", "files", "hindered"),
+    [
+        (ADVICE, {}, ("",)),
+        (f"- {ADVICE}\n", {"a.png": b"\x89PNG\r\n\x1a\n\0"}, ("",)),
+        ("So.", {"a.md": f"# {ADVICE}\n"}, ("a.md",)),
+        (ADVICE, {"a.md": ADVICE}, ("", "a.md")),
+        # The output only tells of a file that still says something.
+        (ADVICE, {"a.md": f"So. {ADVICE}"}, ()),
+        (f"So. {ADVICE}", {}, ()),
+    ],
+)
+def test_a_text_of_which_nothing_would_be_left_stays(
+    output: str, files: dict[str, Any], hindered: tuple[str, ...]
+) -> None:
+    asked = case(files=files, output=output)
+
+    result = prune(texts_of(asked, MemoryWorkspace(files)), [ADVICE], InProcessProbe())
+
+    assert result.hindered == hindered
+    assert result.gone == (frozenset() if hindered else {ADVICE})
+    assert not set(result.contents) & set(hindered)
 
 
 def test_a_claim_that_stands_nowhere_was_never_taken_out() -> None:
@@ -192,13 +216,13 @@ def test_a_claim_that_stands_nowhere_was_never_taken_out() -> None:
 
 @pytest.mark.parametrize("start", [b"%PDF-1.7\n", b"PK\x03\x04"])
 def test_where_a_document_cannot_be_looked_into_nothing_is_surely_gone(start: bytes) -> None:
-    result = pruned({"a.md": ADVICE, "b.pdf": start + b"\0\1"}, ADVICE)
+    result = pruned({"a.md": f"So. {ADVICE}", "b.pdf": start + b"\0\1"}, ADVICE)
 
     assert (result.gone, result.hindered) == (frozenset(), ("b.pdf",))
 
 
 def test_an_image_beside_it_hinders_nothing() -> None:
-    result = pruned({"a.md": ADVICE, "b.png": b"\x89PNG\r\n\x1a\n\0"}, ADVICE)
+    result = pruned({"a.md": f"So. {ADVICE}", "b.png": b"\x89PNG\r\n\x1a\n\0"}, ADVICE)
 
     assert result.gone == {ADVICE}
 

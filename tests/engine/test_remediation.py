@@ -107,7 +107,9 @@ def test_all_claims_are_told_where_a_finding_names_only_some() -> None:
 def test_the_process_says_how_claims_are_put_right(
     remediation: dict[str, Any], phase: dict[str, Any], mode: str, strategy: str | None
 ) -> None:
-    asked = case(claims=[ADVICE], output=ADVICE.text, of_phase=phase, remediation=remediation)
+    asked = case(
+        claims=[ADVICE], output=f"So. {ADVICE.text}", of_phase=phase, remediation=remediation
+    )
 
     [draft] = conclude(asked, list(climb(asked, ports()))).remediations
 

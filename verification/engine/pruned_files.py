@@ -16,7 +16,7 @@ from verification.engine.submitted_texts import SubmittedText, SubmittedTexts
 class Pruning:
     """`contents` by path, '' the output, of what changes; `gone` are the claims it takes out.
 
-    `hindered` are files that could not be changed, or not be looked into.
+    `hindered` are texts that could not be changed, or not be looked into.
     """
 
     contents: Mapping[str, bytes] = field(default_factory=dict, hash=False)
@@ -25,15 +25,17 @@ class Pruning:
 
 
 def prune(submitted: SubmittedTexts, claims: Collection[str], probe: Probe) -> Pruning:
-    """Take the claims out of all texts. A file that would lose its form stays as it is.
+    """Take the claims out of all texts. What would lose its form, or all it says, stays as it is.
 
     Raises:
         CouldNotInspect: whether files keep their form could not be looked into.
     """
     cuts = {one.path: cut(one.text, claims) for one in submitted.texts}
     changed = [one for one in submitted.texts if cuts[one.path].spans]
-    contents = {one.path: one.encoded(without(one.text, cuts[one.path].spans)) for one in changed}
-    broken = _broken([one for one in changed if one.path], contents, probe)
+    left = {one.path: without(one.text, cuts[one.path].spans) for one in changed}
+    contents = {one.path: one.encoded(left[one.path]) for one in changed}
+    files = [one for one in changed if one.path]
+    broken = _bare(submitted, left) | _broken(files, contents, probe)
     return Pruning(
         contents={path: content for path, content in contents.items() if path not in broken},
         gone=frozenset() if submitted.closed else _gone(cuts, broken),
@@ -47,6 +49,14 @@ def _gone(cuts: Mapping[str, Cut], broken: Collection[str]) -> frozenset[str]:
     left = [one.remaining for one in cuts.values()]
     left += [one.found for path, one in cuts.items() if path in broken]
     return found.difference(*left)
+
+
+def _bare(submitted: SubmittedTexts, left: Mapping[str, str]) -> frozenset[str]:
+    """Texts of which nothing would be left; an output may be, if a file still says something."""
+    after = {one.path: left.get(one.path, one.text) for one in submitted.texts}
+    says = {path for path, text in after.items() if any(map(str.isalnum, text))}
+    bare = left.keys() - says
+    return frozenset(bare - {""} if says else bare)
 
 
 def _broken(

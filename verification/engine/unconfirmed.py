@@ -270,8 +270,8 @@ def _lost(work: _Work, why: tuple[str, str], numbers: Collection[int]) -> Findin
 def _why_not(pruning: Pruning) -> str:
     if not pruning.hindered:
         return "They stand nowhere in the texts, or not in these words, and cannot be taken out."
-    named = ", ".join(pruning.hindered[:MAX_NAMED])
-    return f"They could not be taken out: {named} cannot be changed, or not be looked into."
+    texts = ", ".join(path or "the output" for path in pruning.hindered[:MAX_NAMED])
+    return f"They could not be taken out of {texts}: it would be empty or broken, or is closed."
 
 
 def _left_out(invented: int) -> str:
