@@ -7,6 +7,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from tests.builders import make_project, make_run, make_task
+from tests.judged import claim, judged_run, live_of, make_votes, set_claims
 from verification.engine.outcome import Action, Outcome, Verdict
 from verification.runs.exporting.gathered import report_of
 from verification.runs.exporting.markdown import markdown
@@ -225,3 +226,28 @@ def test_a_long_report_says_what_it_leaves_out() -> None:
 
     assert text.count("Problem") == 200
     assert "And 30 more: the page of the run shows them." in text
+
+
+@pytest.mark.django_db
+def test_a_report_tells_votes_and_claims_with_what_they_come_to() -> None:
+    text = report_on(judged_run(make_project()))
+
+    assert "No majority among all 3: nothing is decided, a person looks at it." in text
+    assert "| 2 | openai/gpt-5-mini | against |" in text
+    assert "| Most customers would switch within a year. | unsupported, pruned |" in text
+    assert "It names no evidence that was submitted." in text
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("text", HOSTILE)
+def test_what_judges_and_claims_say_stays_text(text: str) -> None:
+    run = make_run(make_project(), tier_requested=3)
+    live = live_of(run)
+    make_votes(live, [True, False], why=text)
+    set_claims(live, [claim(text, text, section=text, note=text, evidence=(text,))])
+
+    shown = html_of(report_on(run))
+
+    assert not TAG.search(shown)
+    assert shown.count("href=") == 1
+    assert shown.count("<tr>") == 7

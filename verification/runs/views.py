@@ -19,15 +19,15 @@ from loomverify.accounts.access import AccessRequest, project_page
 from loomverify.accounts.models import Project, Role
 from loomverify.errors import Conflict, InputError
 from processes.models import Process
-from verification.engine.outcome import Outcome, Verdict
+from verification.engine.outcome import Outcome, SeverityClass, Verdict
+from verification.runs import judge_wording, reverifying, selectors, services, wording
 from verification.runs import overview as overview_page
-from verification.runs import reverifying, selectors, services, wording
 from verification.runs.artefacts import MAX_SHOWN_LINES
 from verification.runs.evidence_store import EvidenceLost, read_blob
 from verification.runs.models import Evaluation, Run, RunFile, RunState
 from verification.runs.overview_judging import COST_HEIGHT
 from verification.runs.run_page import Choice, RunPage, run_of
-from verification.runs.selectors import ReviewFilter, RunFilters
+from verification.runs.selectors import Only, ReviewFilter, RunFilters
 
 MAX_LIVE_ROWS = 200
 LIST_RELATIONS = ("process", "task")
@@ -39,6 +39,11 @@ PARTS = {
     "waiting": "runs/_run_waiting.html",
 }
 SINCE_CHOICES = (("1h", "last hour"), ("24h", "24 hours"), ("7d", "7 days"), ("30d", "30 days"))
+ONLY_WORDS = {
+    Only.RETRIED: "judge asked again",
+    Only.RETRY_RESOLVED: "resolved by asking again",
+    Only.FALSE_FAIL: "false-fail candidates",
+}
 
 
 @require_safe
@@ -254,6 +259,9 @@ def _choices(project: Project) -> dict[str, Any]:
         "reviews": [(value.value, value.value.replace("_", " ")) for value in ReviewFilter],
         "since_choices": SINCE_CHOICES,
         "reason_codes": sorted(wording.REASONS),
+        "severity_classes": [value.value for value in SeverityClass],
+        "stages": [(stage.value, words.short) for stage, words in judge_wording.STAGES.items()],
+        "onlys": [(value.value, ONLY_WORDS[value]) for value in Only],
     }
 
 

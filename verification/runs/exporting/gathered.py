@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,8 @@ from processes.definition.model import Enforcement, Rule
 from processes.selectors import definition_of
 from verification.engine.outcome import FindingVerdict, Outcome, Verdict
 from verification.runs import rendering, wording
-from verification.runs.models import Evaluation, Finding, Run, RunState, TierResult
+from verification.runs.judged_page import ShownClaim
+from verification.runs.models import Evaluation, Finding, Run, RunState, TierResult, Vote
 
 MAX_FINDINGS = 5_000
 """What code hosts show of one upload; the most severe come first."""
@@ -53,6 +54,8 @@ class RunReport:
     left_out: int
     rules: Mapping[str, Rule]
     tiers: tuple[TierResult, ...]
+    votes: tuple[Vote, ...] = ()
+    claims: tuple[ShownClaim, ...] = ()
 
     @property
     def verdict(self) -> Verdict:
@@ -93,6 +96,8 @@ def report_of(run: Run) -> RunReport:
         left_out=total - len(found),
         rules=_rules(run),
         tiers=tuple(live.tiers.defer("result").order_by("tier")) if live else (),
+        votes=tuple(live.votes.order_by("index")) if live and run.tier_requested > 2 else (),
+        claims=tuple(_claims(live)),
     )
 
 
@@ -113,6 +118,11 @@ def _found(findings: QuerySet[Finding]) -> Iterable[Found]:
     for row in with_cut_texts(findings):
         texts = {name: getattr(row, f"cut_{name}") for name in LONG_TEXTS}
         yield Found(row, **texts)
+
+
+def _claims(live: Evaluation | None) -> Iterator[ShownClaim]:
+    for number, saved in enumerate(live.claim_list if live else (), start=1):
+        yield ShownClaim.of(number, saved)
 
 
 def _rules(run: Run) -> Mapping[str, Rule]:

@@ -10,6 +10,7 @@ from verification.engine.outcome import ConfidenceLevel
 from verification.runs import rendering, wording
 from verification.runs.exporting.gathered import Found, RunReport
 from verification.runs.exporting.texts import markdown_code, markdown_span, markdown_text
+from verification.runs.judged_page import ShownClaim, Tally
 from verification.runs.models import TierResult
 from verification.runs.places import place_of
 from verification.runs.run_page import GROUPS
@@ -17,6 +18,8 @@ from verification.runs.run_page import GROUPS
 MAX_SHOWN = 200
 MAX_LINE = 600
 MAX_QUOTE = 1_000
+MAX_EVIDENCE = 12
+VOTED = {True: "for", False: "against", None: "unreadable"}
 
 
 def markdown(report: RunReport) -> str:
@@ -26,6 +29,8 @@ def markdown(report: RunReport) -> str:
         *_findings(report),
         *_rules(report),
         *_tiers(report),
+        *_votes(report),
+        *_claims(report),
         f"[The run with all its material]({report.url})",
     ]
     return "\n\n".join(parts) + "\n"
@@ -126,6 +131,31 @@ def _tier(tier: TierResult) -> tuple[str, ...]:
         tier.model,
         tier.detail,
     )
+
+
+def _votes(report: RunReport) -> Iterator[str]:
+    if not report.votes:
+        return
+    yield "## Votes"
+    yield markdown_text(Tally(report.votes).said, MAX_LINE)
+    rows = [(str(vote.index), vote.model, VOTED[vote.passed], vote.why) for vote in report.votes]
+    yield _table(("Vote", "Model", "Said", "Why"), rows)
+
+
+def _claims(report: RunReport) -> Iterator[str]:
+    if not report.claims:
+        return
+    yield "## Claims"
+    shown = report.claims[:MAX_SHOWN]
+    yield _table(("Claim", "Label", "Section", "Evidence", "Note"), [_claim(one) for one in shown])
+    if left_out := len(report.claims) - len(shown):
+        yield f"And {left_out} more: the API lists all of them."
+
+
+def _claim(claim: ShownClaim) -> tuple[str, ...]:
+    label = f"{claim.label}, pruned" if claim.is_pruned else claim.label
+    evidence = ", ".join(claim.evidence[:MAX_EVIDENCE]) or "none"
+    return claim.text, label, claim.section, evidence, claim.note
 
 
 def _cost(amount: Decimal) -> str:
