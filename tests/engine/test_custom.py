@@ -5,6 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.engine.cases import PASSING, case, judge_of, judged_case, ports, regex
 from verification.engine.case import Case, Ports
@@ -30,6 +32,30 @@ INVALID = CustomAnswer(
             {"loc": [], "msg": "One line is missing"},
         ]
     },
+)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner),
+    max_leaves=6,
+)
+PLACES = st.sampled_from(["path", "line", "column", "suggestion", "code"]) | st.text(max_size=4)
+ERRORS = st.lists(
+    st.fixed_dictionaries(
+        {"loc": st.lists(st.text(max_size=4) | st.integers(), max_size=3), "msg": st.text()}
+    ),
+    max_size=3,
+)
+ANSWERS = st.builds(
+    CustomAnswer,
+    status=st.sampled_from(Status),
+    result=JSON,
+    message=st.text(max_size=20),
+    code=st.text(max_size=8),
+    metadata=st.dictionaries(PLACES, JSON, max_size=4) | st.fixed_dictionaries({"errors": ERRORS}),
+    is_fatal=st.booleans(),
+    detail=st.text(max_size=8),
 )
 
 
@@ -68,6 +94,22 @@ def test_how_a_verifier_ends_decides_the_run(
     assert (found.outcome, found.verdict) == (outcome, verdict)
     assert (found.reason_code, found.severity_class) == (reason_code, severity_class)
     assert all(one.source == "custom" for one in found.findings)
+
+
+@given(ANSWERS, st.booleans())
+def test_no_answer_but_a_pass_is_accepted_and_none_but_a_rejection_blames(
+    answer: CustomAnswer, is_invalid: bool
+) -> None:
+    answer = replace(answer, is_invalid=is_invalid and "errors" in answer.metadata)
+    verdicts = {Status.PASSED: "accept", Status.FAILED: "reject"}
+
+    found = verified_by(answer)
+
+    assert found.verdict == verdicts.get(answer.status, "undecided")
+    assert found.is_final == (answer.is_fatal and answer.status is Status.FAILED)
+    assert (found.result is None) or answer.status is Status.PASSED
+    assert all(one.message.strip() for one in found.findings)
+    assert len({one.fingerprint for one in found.findings}) == len(found.findings)
 
 
 def test_what_it_returned_is_the_runs_result() -> None:
