@@ -1,14 +1,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 
 from processes.definition.model import Severity
-from tests.engine.cases import FAILING, MODELS, PASSING, case, llm, ports
+from tests.engine.cases import FAILING, MODELS, PASSING, case, judged_case, llm, ports
 from tests.engine.judges import judged
 from tests.engine.protocol.corpus import UNREAD, Malformed, corpus
+from tests.engine.protocol.generator import made
 from verification.engine.hearing import read
 from verification.engine.judging import Ask, Question
 from verification.engine.protocol.prompt import Prompt, assessment
@@ -74,6 +75,26 @@ def test_a_restated_pass_was_one_before() -> None:
         "The key is misspelt.",
         "CSV.",
     }
+
+
+def _echoes(text: str) -> Iterator[str]:
+    yield from (text, text.strip(), f"Sure.\n{text}", f"{text}\n\nI cannot help with that.")
+    yield f"```\n{text}\n```"
+
+
+def test_any_reply_that_stands_in_the_work_decides_nothing_when_it_is_echoed() -> None:
+    shown_whole = [one.text for one in READABLE if len(one.text) < 100_000]
+    replies = [*shown_whole, *(made(seed).text for seed in range(300))]
+
+    believed = [
+        said
+        for text in replies
+        for said in _echoes(text)
+        if read(said, assessment(judged_case(output=text), ports())).reply
+    ]
+
+    assert len(replies) > 400
+    assert believed == []
 
 
 def _guessing(one: Malformed, guess: str) -> Callable[[Question], str]:
