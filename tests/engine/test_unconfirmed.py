@@ -4,8 +4,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from tests.engine.cases import PASSING
 from tests.engine.claim_cases import (
@@ -16,7 +14,6 @@ from tests.engine.claim_cases import (
     FINE,
     GUESS,
     HUNCH,
-    PHASES,
     PRUNED,
     QUEUE,
     SURE,
@@ -30,9 +27,7 @@ from tests.engine.claim_cases import (
     is_lost,
     is_unreadable,
     judge_who,
-    judged,
     result,
-    said,
     settled,
 )
 from verification.engine.evidence import Claim
@@ -242,53 +237,3 @@ def test_nothing_is_parted_without_need_in_rejected_work_or_elsewhere(
     conclusion = settled(*claims, **{"phase": "synthesis", **about})
 
     assert "verified_findings" not in {one.kind for one in conclusion.artefacts}
-
-
-SOME = st.lists(st.sampled_from([ADVICE, SURE, FACT, GUESS, HUNCH]), max_size=5, unique=True)
-HEARD = st.sampled_from([None, confirms, denies, is_lost, is_unreadable])
-
-
-@settings(max_examples=150, deadline=None)
-@given(
-    SOME,
-    SOME,
-    st.sampled_from(sorted(PHASES)),
-    st.sampled_from([BLOCK, THEN_QUEUE, QUEUE]),
-    st.sampled_from([Flags(), BY_PEOPLE, Flags(allow_partial_verified=False)]),
-    HEARD,
-    st.sampled_from([TEXT, "Buy the house. Rents will fall.", "Something else."]),
-)
-def test_counts_add_up_and_no_unconfirmed_advice_stands_in_what_is_accepted(
-    claims: list[Claim],
-    of_judge: list[Claim],
-    phase: str,
-    behaviour: str,
-    flags: Flags,
-    confirm: Confirm | None,
-    output: str,
-) -> None:
-    told = judged(*(said(one, "inferred") for one in of_judge))
-    judge = judge_who(confirm, [told]) if confirm else None
-
-    conclusion = settled(
-        *claims, phase=phase, behaviour=behaviour, judge=judge, output=output, flags=flags
-    )
-
-    counts = conclusion.claims
-    standing = [one for one in conclusion.counted_claims if one.state is not ClaimState.PRUNED]
-    by_label = (counts["confirmed"], counts["inferred"], counts["unsupported"])
-    assert sum(by_label) == len(standing)
-    assert len(conclusion.counted_claims) >= len(claims)
-    guarded = "critical" in phase or phase == "synthesis"
-    if guarded and behaviour == BLOCK and conclusion.verdict == "accept":
-        assert counts["recommendation_unconfirmed"] == 0
-    for claim in conclusion.counted_claims:
-        if claim.state is ClaimState.PRUNED:
-            assert all(
-                claim.text.encode() not in one.content
-                for one in conclusion.artefacts
-                if one.kind != "unconfirmed_appendix"
-            )
-    if confirm in (is_lost, is_unreadable):
-        lost = conclusion.reason_code in ("rate_limited", "parse_inconclusive")
-        assert not (lost and conclusion.verdict != "undecided")
