@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -7,10 +8,11 @@ import pytest
 
 from loomverify.accounts.access import SYSTEM
 from loomverify.accounts.models import AuditEntry, Project
+from loomverify.env import environment
 from loomverify.errors import Conflict, InputError, NotFound
 from tests.builders import make_project
 from verification.engine.verifier import VerifierSpec
-from verification.verifiers import connections
+from verification.verifiers import connections, selectors
 from verification.verifiers.connections import Terms
 from verification.verifiers.models import JudgeConnection
 from verification.verifiers.selectors import ConnectionUnusable, resolve
@@ -59,6 +61,7 @@ def add(project: Project, name: str = "own", **fields: Any) -> JudgeConnection:
         ({"terms": Terms(key_reference="LOOMVERIFY_JUDGE_API_KEY")}, "judge.key_reference"),
         ({"terms": Terms(key_reference="LOOMVERIFY_KEY_")}, "judge.key_reference"),
         ({"terms": Terms(key_reference="LOOMVERIFY_KEY_X\n")}, "judge.key_reference"),
+        ({"terms": Terms(key_reference="LOOMVERIFY_KEY_X_PROJECTS")}, "judge.key_reference"),
         ({"terms": Terms(key_reference="sk-a-key-itself")}, "judge.key_reference"),
         ({"terms": Terms(timeout_seconds=0)}, "judge.timeout_seconds"),
         ({"terms": Terms(timeout_seconds=601)}, "judge.timeout_seconds"),
@@ -205,6 +208,7 @@ def test_a_worker_finds_the_key_by_its_reference(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LOOMVERIFY_KEY_OURS", "the key")
+    monkeypatch.setenv("LOOMVERIFY_KEY_OURS_PROJECTS", f"another, {project.slug}")
     add(project, base_url="https://gateway.example.com/v1", terms=Terms("LOOMVERIFY_KEY_OURS"))
 
     found = resolve(project_id=project.pk, name="own")
@@ -224,6 +228,43 @@ def test_what_a_row_may_not_name_is_not_read_from_the_environment_either(
         resolve(project_id=project.pk, name="own")
 
 
+@pytest.mark.parametrize("projects", ["", "another", "projec", "loom-2,other"])
+def test_a_key_that_was_given_to_other_projects_stays_with_them(
+    project: Project, monkeypatch: pytest.MonkeyPatch, projects: str
+) -> None:
+    monkeypatch.setenv("LOOMVERIFY_KEY_THEIRS", "the key")
+    monkeypatch.setenv("LOOMVERIFY_KEY_THEIRS_PROJECTS", projects)
+    add(project, terms=Terms("LOOMVERIFY_KEY_THEIRS"))
+
+    with pytest.raises(ConnectionUnusable, match="has not given LOOMVERIFY_KEY_THEIRS"):
+        resolve(project_id=project.pk, name="own")
+
+
+@pytest.mark.parametrize(("slug", "projects"), [("default", ""), ("any", "*")])
+def test_a_key_is_given_to_the_first_project_or_to_all(
+    monkeypatch: pytest.MonkeyPatch, slug: str, projects: str
+) -> None:
+    project = make_project(slug)
+    monkeypatch.setenv("LOOMVERIFY_KEY_OURS", "the key")
+    monkeypatch.setenv("LOOMVERIFY_KEY_OURS_PROJECTS", projects)
+    add(project, terms=Terms("LOOMVERIFY_KEY_OURS"))
+
+    assert resolve(project_id=project.pk, name="own").api_key == "the key"
+
+
+@pytest.mark.parametrize("is_allowed", [True, False])
+def test_the_private_network_is_the_environments_and_where_the_operator_says_so_the_projects(
+    project: Project, monkeypatch: pytest.MonkeyPatch, is_allowed: bool
+) -> None:
+    env = replace(environment(), judge_private_hosts=is_allowed)
+    monkeypatch.setattr(selectors, "environment", lambda: env)
+    add(project)
+    JudgeConnection.objects.create(project=project, name="gpt", model="gpt", is_environment=True)
+
+    assert resolve(project_id=project.pk, name="own").is_private_allowed is is_allowed
+    assert resolve(project_id=project.pk, name="gpt").is_private_allowed is True
+
+
 @pytest.mark.parametrize(
     ("name", "why"),
     [
@@ -232,9 +273,12 @@ def test_what_a_row_may_not_name_is_not_read_from_the_environment_either(
         ("keyless", "Workers do not see the variable LOOMVERIFY_KEY_MISSING."),
     ],
 )
-def test_why_a_connection_cannot_be_used(project: Project, name: str, why: str) -> None:
+def test_why_a_connection_cannot_be_used(
+    project: Project, monkeypatch: pytest.MonkeyPatch, name: str, why: str
+) -> None:
     add(project, "gone")
     connections.remove_connection(project=project, actor=SYSTEM, name="gone")
+    monkeypatch.setenv("LOOMVERIFY_KEY_MISSING_PROJECTS", "*")
     add(project, "keyless", terms=Terms("LOOMVERIFY_KEY_MISSING"))
 
     with pytest.raises(ConnectionUnusable) as refused:

@@ -23,6 +23,12 @@ KEY = "a-key-that-nobody-may-see"
 pytestmark = pytest.mark.django_db
 
 
+@pytest.fixture(autouse=True)
+def _keys_are_everybodys(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OURS", "MISSING"):
+        monkeypatch.setenv(f"LOOMVERIFY_KEY_{name}_PROJECTS", "*")
+
+
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
     """What was sent to workers."""

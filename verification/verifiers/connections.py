@@ -20,7 +20,7 @@ from verification.adapters.judge_models import PROVIDERS, provider_of
 from verification.adapters.judge_wire import refusal
 from verification.engine.verifier import JudgeModels, VerifierSpec
 from verification.verifiers.models import JudgeConnection, VerifierVersion
-from verification.verifiers.selectors import KEY_VARIABLE
+from verification.verifiers.selectors import may_be_named
 from verification.verifiers.services import lock, replace_active
 
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
@@ -42,7 +42,7 @@ class Terms:
 
     def check(self) -> None:
         """Raise InputError where a value makes no sense."""
-        if self.key_reference and not KEY_VARIABLE.fullmatch(self.key_reference):
+        if self.key_reference and not may_be_named(self.key_reference):
             raise _wrong(
                 "key_reference",
                 "The variable's name must begin with LOOMVERIFY_KEY_, followed by capitals, "

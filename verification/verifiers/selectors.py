@@ -9,6 +9,8 @@ from verification.verifiers.models import JudgeConnection
 
 KEY_VARIABLE = re.compile(r"LOOMVERIFY_KEY_[A-Z0-9_]{1,80}")
 """What a project may name as a key; everything else in the environment is the operator's."""
+PROJECTS_SUFFIX = "_PROJECTS"
+FIRST_PROJECT = "default"
 
 
 class ConnectionUnusable(Exception):
@@ -21,7 +23,8 @@ def resolve(*, project_id: int, name: str) -> Connection:
     Raises:
         ConnectionUnusable: there is none, it was removed, or its key is not there.
     """
-    row = JudgeConnection.objects.filter(project_id=project_id, name=name).first()
+    rows = JudgeConnection.objects.select_related("project")
+    row = rows.filter(project_id=project_id, name=name).first()
     if row is None:
         raise ConnectionUnusable(f"There is no judge connection named {name}.")
     if row.is_removed:
@@ -54,12 +57,28 @@ def _key(row: JudgeConnection) -> str:
     """The environment's connections may go without one: local models ask for none."""
     if row.is_environment or not row.key_reference:
         return os.environ.get(row.key_reference, "") if row.key_reference else ""
-    if not KEY_VARIABLE.fullmatch(row.key_reference):
+    if not may_be_named(row.key_reference):
         raise ConnectionUnusable("Its key's variable is not one that projects may name.")
+    if not _is_given(row.key_reference, row.project.slug):
+        raise ConnectionUnusable(
+            f"The operator has not given {row.key_reference} to this project: "
+            f"{row.key_reference}{PROJECTS_SUFFIX} does not name it."
+        )
     key = os.environ.get(row.key_reference, "")
     if not key:
         raise ConnectionUnusable(f"Workers do not see the variable {row.key_reference}.")
     return key
+
+
+def may_be_named(variable: str) -> bool:
+    """Whether a project may name this variable as its key's."""
+    return bool(KEY_VARIABLE.fullmatch(variable)) and not variable.endswith(PROJECTS_SUFFIX)
+
+
+def _is_given(variable: str, project: str) -> bool:
+    """Who may name a key's variable could send the key to an address of their own."""
+    given = os.environ.get(variable + PROJECTS_SUFFIX) or FIRST_PROJECT
+    return not {"*", project}.isdisjoint(part.strip() for part in given.split(","))
 
 
 def connections_of(project_id: int) -> list[JudgeConnection]:

@@ -111,7 +111,8 @@ def _send(connection_id: int, token: str) -> None:
 
 def try_connection(connection_id: int, token: str) -> None:
     """In a worker: ask, and keep what came of it. A test that was repeated meanwhile is dropped."""
-    row = JudgeConnection.objects.filter(pk=connection_id, test_result__token=token).first()
+    rows = JudgeConnection.objects.select_related("project")
+    row = rows.filter(pk=connection_id, test_result__token=token).first()
     if row is None or row.test_result["state"] != "waiting":
         return
     try:
