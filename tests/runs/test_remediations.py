@@ -212,6 +212,31 @@ def test_a_run_that_names_it_answers_by_itself(
     assert Remediation.objects.count() == 1
 
 
+@pytest.mark.parametrize(
+    ("named", "code"),
+    [
+        ("seven", "remediation.unknown"),
+        (str(uuid4()), "remediation.unknown"),
+        ("of another project", "remediation.unknown"),
+        ("of other work", "remediation.unrelated"),
+    ],
+)
+def test_a_run_that_names_what_it_cannot_answer_is_refused(
+    agent: Caller, outsider: Caller, asked: dict[str, Any], named: str, code: str
+) -> None:
+    new_process(agent.project, "name: other\nphases: [{id: work, description: Work.}]\n")
+    made: dict[str, Callable[[], Any]] = {
+        "of another project": lambda: outsider.submit(claims=UNCONFIRMED),
+        "of other work": lambda: agent.submit(process="other", claims=UNCONFIRMED),
+    }
+    if named in made:
+        named = made[named]()["remediations"][0]["id"]
+
+    refused = agent.post("/runs", body_of(remediation=named))
+
+    assert problem(refused) == (422, code, ["body", "remediation"])
+
+
 def test_a_rejected_run_of_others_counts_nothing_against_a_claim(
     agent: Caller, other: Caller, asked: dict[str, Any]
 ) -> None:

@@ -22,6 +22,7 @@ from verification.runs.intake.archive import (
 from verification.runs.intake.multipart import RUN_LOC, WORKSPACE_LOC, read_parts
 from verification.runs.intake.reading import MAX_JSON_BYTES, inline_files, parse_body, validate_body
 from verification.runs.intake.redaction import Redaction
+from verification.runs.remediations.rows import check_named
 
 LARGE_BYTES = 1_000_000
 _large = threading.Lock()
@@ -53,6 +54,15 @@ def _read_request(access: Access, request: HttpRequest) -> services.Submitted:
     if known is not None:
         return services.Submitted(known, is_new=False)
     target = services.find_target(access=access, body=run)
+    if run.remediation is not None:
+        check_named(
+            access,
+            run.remediation,
+            process_id=target.process.pk,
+            phase_id=target.phase.id,
+            task=run.task.id,
+            loc=(*loc, "remediation"),
+        )
     redaction = Redaction(access.project.redaction_patterns)
     kept = redaction.json(run.model_dump(exclude={"files"}, exclude_none=True))
     files = _store_files(access, inline_files(run, loc=loc), archive, redaction=redaction)

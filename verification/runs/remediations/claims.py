@@ -128,8 +128,8 @@ def _answering(access: Access, asked: Remediation, name: UUID) -> Run:
     if run is None:
         raise InputError("run.unknown", "This project has no such run.", loc=loc)
     first = asked.run
-    is_same_work = run.task_id == first.task_id or (
-        (run.process_id, run.phase_id) == (first.process_id, first.phase_id)
+    is_same_work = rows.is_same_work(
+        first, process_id=run.process_id, phase_id=run.phase_id, task=run.task.external_id
     )
     if run.pk == first.pk or run.created_at < asked.created_at or not is_same_work:
         raise InputError(

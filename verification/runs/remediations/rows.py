@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from loomverify.accounts.access import Access
-from loomverify.errors import NotFound
+from loomverify.errors import InputError, Loc, NotFound
 from verification.engine.outcome import Outcome, Verdict
 from verification.runs import events
 from verification.runs.models import Event, Remediation, Run
@@ -36,6 +36,35 @@ def locked(pk: int) -> Remediation:
     Run.objects.select_for_update(no_key=True).only("pk").get(pk=run_id)
     rows = Remediation.objects.select_related(*_RELATIONS)
     return rows.select_for_update(of=("self",)).get(pk=pk)
+
+
+def is_same_work(first: Run, *, process_id: int, phase_id: str, task: str) -> bool:
+    """Whether work on this task, or in this phase, can answer what `first` left open."""
+    if process_id != first.process_id:
+        return False
+    return phase_id == first.phase_id or task == first.task.external_id
+
+
+def check_named(
+    access: Access, name: str, *, process_id: int, phase_id: str, task: str, loc: Loc
+) -> None:
+    """Refuse a submission that says it answers what it cannot answer.
+
+    Raises:
+        InputError: `remediation.unknown`, `remediation.unrelated`.
+    """
+    try:
+        asked = of_project(access, UUID(name))
+    except (ValueError, NotFound):
+        msg = "This project has no such remediation."
+        raise InputError("remediation.unknown", msg, loc=loc) from None
+    if not is_same_work(asked.run, process_id=process_id, phase_id=phase_id, task=task):
+        raise InputError(
+            "remediation.unrelated",
+            f"This remediation is of the task {asked.run.task.external_id!r}, in the phase "
+            f"{asked.run.phase_id} of {asked.run.process.slug}.",
+            loc=loc,
+        )
 
 
 def settles(verdict: str, outcome: str | None) -> bool:
