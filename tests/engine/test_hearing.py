@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 
@@ -12,6 +13,8 @@ from tests.engine.protocol.corpus import UNREAD, Malformed, corpus
 from tests.engine.protocol.generator import made
 from verification.engine.hearing import read
 from verification.engine.judging import Ask, Question
+from verification.engine.protocol.bearing import bears_out
+from verification.engine.protocol.echoes import holds_copied_verdict
 from verification.engine.protocol.prompt import Prompt, assessment
 from verification.engine.protocol.reply import Stage
 
@@ -99,3 +102,18 @@ def test_any_reply_that_stands_in_the_work_decides_nothing_when_it_is_echoed() -
 
 def _guessing(one: Malformed, guess: str) -> Callable[[Question], str]:
     return lambda asked: guess if asked.ask is Ask.RESTATE else one.text
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["not" + " " * 200_000, '"passed' * 30_000, "```\n" * 50_000, "<" * 200_000, "[ " * 100_000],
+)
+def test_no_reply_takes_long_to_be_doubted(text: str) -> None:
+    asked = prompt()
+    started = time.process_time()
+
+    bears_out(text, True, asked)
+    bears_out(text, False, asked)
+    holds_copied_verdict(text, asked)
+
+    assert time.process_time() - started < 5

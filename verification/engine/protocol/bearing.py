@@ -23,7 +23,7 @@ _CHOICE = re.compile(r"\w\s*[|/]\s*\w")
 _GOOD = ("true", "yes", "pass", "passed", "satisfied", "met", "accept", "accepted", "approved")
 _BAD = ("false", "no", "fail", "failed", "violated", "unmet", "reject", "rejected", "unsatisfied")
 _PASSING = re.compile(
-    r"\bsaid-pass\b|\b(?:true|yes|ja|oui|sí|да)\b|^\W*(?:pass|passed|ok|approved|accepted)\W*$"
+    r"\bsaid-pass\b|\b(?:true|yes|ja|oui|sí|да)\b|^\W{0,40}(?:pass|passed|ok|approved|accepted)\W{0,40}$"
     r"|\b(?:it|this|that|work|output|submission|report|code|everything|all|both|criteri\w+|rules?"
     r"|requirements?|task|result)\b[^.!?\n]{0,60}\b(?:pass(?:es|ed)|meets?|met|satisf\w+|fulfil\w+"
     r"|compl(?:y|ies|iant|ete)|acceptable|accepted|approved|correct)\b"
