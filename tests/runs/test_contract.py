@@ -55,6 +55,7 @@ EXAMPLES = settings(
     suppress_health_check=list(HealthCheck),
 )
 HOOK = {"url": "http://127.0.0.1:9/hook", "topics": ["run.finished"]}
+UNCONFIRMED = {"text": "It grew.", "label": "inferred", "section": "supporting"}
 PROCESS = """\
 name: contract
 phases: [{id: work, description: Work.}]
@@ -89,11 +90,13 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         with stack.client() as client:
             for text in (PROCESS, PROCESS.replace("TODO", "FIXME")):
                 assert client.post("/processes", content=text.encode()).status_code == 201
-            run = client.post("/runs?wait=60", json=body_of(files={"a.txt": "a"})).json()
+            body = body_of(files={"a.txt": "a"}, claims=[UNCONFIRMED])
+            run = client.post("/runs?wait=60", json=body).json()
             webhook = client.post("/webhooks", json=HOOK).json()
         known = {
             "run_id": run["id"], "path": "a.txt", "slug": "contract", "number": 1,
             "old": 1, "new": 2, "webhook_id": webhook["id"],
+            "remediation_id": run["remediations"][0]["id"],
         }  # fmt: skip
         yield World(stack, {role: stack.make_key(role) for role in ROLES if role}, known)
 
