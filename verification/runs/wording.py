@@ -129,7 +129,7 @@ REASONS = {
     "verifier_unavailable": "no judge is configured for the tier that was asked for",
     "verifier_not_independent": "the judge is the model that did the work",
     "parse_inconclusive": "the judge's answer could not be read",
-    "infra_verifier_error": "the verifier itself failed",
+    "infra_verifier_error": "the verifier could not be reached, or failed itself",
     "rate_limited": "the judge was too busy",
     "vote_divergence": "the votes disagree",
     "low_confidence": "the judge is not sure enough",
