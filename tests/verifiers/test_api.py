@@ -73,3 +73,8 @@ def test_a_removed_judge_is_neither_listed_nor_tested(project: Project) -> None:
 
     assert admin.get("/judges").json()["items"] == []
     assert admin.post("/judges/own/test").status_code == 404
+
+
+@pytest.mark.parametrize("name", ["nobody", "%00", "x" * 5000, "%ED%A0%80", "a/../b", "%0A"])
+def test_a_name_of_nobody_is_not_found(project: Project, name: str) -> None:
+    assert Caller(project, Role.ADMIN).post(f"/judges/{name}/test").status_code == 404

@@ -86,16 +86,22 @@ def ask_for_try(*, project: Project, actor: Actor, name: str) -> JudgeConnection
     """
     now, token = timezone.now(), uuid.uuid4().hex
     with transaction.atomic():
-        rows = JudgeConnection.objects.select_for_update()
-        row = rows.filter(project=project, name=name, is_removed=False).first()
-        if row is None:
-            raise NotFound("judge.unknown", f"There is no judge connection named {name[:120]}.")
+        row = _in_use(project, name)
         if last_try(row, now=now).is_waiting:
             raise Conflict("judge.test_under_way", "A test of it is under way.")
         row.tested_at = now
         row.test_result = {"state": "waiting", "token": token, "by": actor.name[:200]}
         row.save(update_fields=["tested_at", "test_result"])
         transaction.on_commit(lambda: _send(row.pk, token))
+    return row
+
+
+def _in_use(project: Project, name: str) -> JudgeConnection:
+    rows = JudgeConnection.objects.select_for_update().filter(project=project, is_removed=False)
+    # PostgreSQL compares with no NUL.
+    row = None if "\x00" in name else rows.filter(name=name).first()
+    if row is None:
+        raise NotFound("judge.unknown", "There is no judge connection of this name.")
     return row
 
 
