@@ -6,7 +6,16 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.benchmarks import latency, memory, startup, throughput, tier_one, voting, waiting
+from tests.benchmarks import (
+    bad_replies,
+    latency,
+    memory,
+    startup,
+    throughput,
+    tier_one,
+    voting,
+    waiting,
+)
 from tests.stack import redis_server, running_stack
 
 Row = tuple[str, str, str, bool]
@@ -16,7 +25,7 @@ def main() -> int:
     rows: list[Row] = told(tier_one.rows())
     with tempfile.TemporaryDirectory(prefix="loomverify-bench-") as name:
         root = Path(name)
-        for folder in ("redis", "one", "two", "three", "four"):
+        for folder in ("redis", "one", "two", "three", "four", "five"):
             (root / folder).mkdir()
         with (
             redis_server(root / "redis") as url,
@@ -29,6 +38,7 @@ def main() -> int:
         with running_stack(root / "two") as stack:
             rows += told(latency.rows(stack, "filesystem"))
         rows += told(voting.rows(root / "four"))
+        rows += told(bad_replies.rows(root / "five"))
         rows += told(startup.rows(root / "three" / "data"))
     sys.stdout.write(table(rows))
     return 0 if all(met for *_, met in rows) else 1

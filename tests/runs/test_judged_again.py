@@ -106,6 +106,20 @@ def test_what_was_achieved_is_kept_and_only_the_judge_is_asked_again(
     assert OutboxEvent.objects.filter(topic="run.finished").count() == 1
 
 
+def test_an_answer_that_left_it_in_doubt_is_not_taken_again(
+    agent: Caller, server: ModelServer
+) -> None:
+    server.script[:] = ['{"passed": false}']
+    run = work_on(submit(agent))
+    assert [call.recovery for call in calls_of(run)] == ["strict_json", "strict_json"]
+    server.script[:] = [PASSING]
+    make_due(run)
+
+    work_on(run)
+
+    assert (run.verdict, calls_of(run)[-1].cached) == ("accept", False)
+
+
 def test_a_second_doubt_is_waited_for_longer(agent: Caller, server: ModelServer) -> None:
     run = work_on(submit(agent))
     pauses = []
