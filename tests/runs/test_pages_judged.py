@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -314,7 +315,10 @@ def test_evidence_shows_the_words_that_confirm_a_claim() -> None:
 
     html = html_of(run, "?evidence=e1", target="artefact")
 
+    filtered = html_of(run, "?evidence=e1&claims=pruned", target="artefact")
+
     assert "It <mark>rose by 4</mark> %." in html
+    assert html.count("<mark>") == filtered.count("<mark>")
     assert "No such evidence was submitted." in html_of(run, "?evidence=e9")
 
 
@@ -424,6 +428,17 @@ def test_a_run_that_tries_again_says_when_and_until_when() -> None:
     assert "Not decided yet: the judge was too busy." in html
     assert "Tried once; next try in about 40 s, until " in html
     assert "The work is not blamed" in html
+
+
+def test_lists_tell_a_run_in_doubt_from_one_that_nobody_looked_at() -> None:
+    run = waiting_run()
+    make_run(run.project, state=RunState.QUEUED)
+    listed = reverse("run_list", args=[run.project.slug])
+
+    html = signed_in(make_user(run.project)).get(listed).content.decode()
+
+    assert len(re.findall(r"</svg>in doubt</span>", html)) == 1
+    assert len(re.findall(r"</svg>queued</span>", html)) == 1
 
 
 def test_a_page_that_waits_refreshes_that_line_alone() -> None:

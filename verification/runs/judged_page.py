@@ -206,6 +206,12 @@ class JudgedParts:
             ratio=(self.evaluation.claims or {}).get("supporting_unconfirmed_ratio"),
         )
 
+    @property
+    def confirming(self) -> list[str]:
+        """Words of the evidence that confirm a claim."""
+        saved = self.evaluation.claim_list if self.evaluation else []
+        return [quote for one in saved if (quote := str(one.get("quote") or ""))]
+
     @cached_property
     def made(self) -> list[MadeText]:
         if self.evaluation is None:

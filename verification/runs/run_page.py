@@ -257,9 +257,7 @@ class RunPage:
 
     @cached_property
     def material(self) -> Material:
-        claims = self.judged.claims
-        confirming = [one.quote for one in claims.rows if one.quote] if claims else []
-        return Material(self.body, self.files, self._found, confirming)
+        return Material(self.body, self.files, self._found, self.judged.confirming)
 
     @property
     def _found(self) -> list[Finding]:

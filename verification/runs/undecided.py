@@ -29,7 +29,7 @@ class Undecided:
             following = f"next try {_in(int((self.next_at - now).total_seconds()))}"
         until = f"{self.until.astimezone(UTC):%H:%M} UTC"
         return wording.Headline(
-            wording.RETRYING,
+            wording.IN_DOUBT,
             f"Not decided yet: {wording.reason(self.reason_code)}.",
             f"Tried {tries}; {following}, until {until}. {wording.NOT_BLAMED}",
         )
@@ -37,7 +37,7 @@ class Undecided:
 
 def undecided(run: Run) -> Undecided | None:
     """Where a run stands that still tries by itself. None: it is decided, over, or not begun."""
-    if run.is_over or run.undecided_since is None:
+    if not run.is_in_doubt or run.undecided_since is None:
         return None
     doubtful = Evaluation.objects.filter(
         run=run, purpose__in=COUNTING, verdict=Verdict.UNDECIDED, finished_at__isnull=False

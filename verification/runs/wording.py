@@ -50,7 +50,7 @@ STATES = {
     RunState.ERRORED: Badge("errored", "warn", _BOLT),
     RunState.CANCELLED: Badge("cancelled", "open", _SLASH),
 }
-RETRYING = Badge("not decided yet", "open", _ARC, spins=True)
+IN_DOUBT = Badge("in doubt", "open", _CLOCK)
 REMEDIATION_STATES = {
     "queued": Badge("queued", "open", _CLOCK),
     "claimed": Badge("being worked on", "open", _ARC),

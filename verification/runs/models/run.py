@@ -193,6 +193,11 @@ class Run(models.Model):
     def is_over(self) -> bool:
         return self.state not in OPEN_STATES
 
+    @property
+    def is_in_doubt(self) -> bool:
+        """Undecided so far: it verifies itself again."""
+        return not self.is_over and self.undecided_since is not None
+
 
 class Submission(models.Model):
     """What was submitted, after redaction, in the shape of the HTTP contract."""

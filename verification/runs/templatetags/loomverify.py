@@ -90,6 +90,8 @@ def _url(name: str, **kwargs: Any) -> str:
 @register.simple_tag
 def outcome_badge(judged: Any) -> SafeString:
     """The badge of a run or of an evaluation."""
+    if getattr(judged, "is_in_doubt", False):
+        return badge(wording.IN_DOUBT)
     return badge(wording.badge(judged.outcome, judged.verdict, getattr(judged, "state", "")))
 
 
