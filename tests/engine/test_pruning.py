@@ -18,7 +18,9 @@ from verification.engine.submitted_texts import changed, texts_of
 
 ADVICE = "Buy the company now."
 TEXTS = st.lists(
-    st.sampled_from(["a", "b", "ab", " ", "\n", "\r\n", "> ", ".", "- ", "é", "1", ","])
+    st.sampled_from(
+        ["a", "b", "ab", " ", "*", "**", "_", "`", "\n", "\r\n", "> ", ".", "- ", "é", "1", ","]
+    )
 )
 CLAIMS = st.lists(st.sampled_from(["a", "b", "a b", "b a", "a.", "a b a", "ab", "1", "", "é"]))
 
@@ -45,6 +47,13 @@ def pruned(files: dict[str, Any], *claims: str, probe: Probe | None = None) -> P
         ("> Buy the\n> company now.\n", ADVICE, "> \n"),
         ("BUY the Company now.", ADVICE, ""),
         ("It\u2019s “so”, they say.", 'It\'s "so", they say', "."),
+        # Emphasis hides nothing; a mark whose other end goes, goes too.
+        ("So: Buy the **company** now. End.", ADVICE, "So:  End."),
+        ("So: **Buy** the `company` now. _End_.", ADVICE, "So:  _End_."),
+        ("So: Buy the __company now__.", ADVICE, "So: "),
+        ("- **Buy the company now.**", ADVICE, "- ****"),
+        ("It is 2*3 long, or 23.", "It is 23 long", "It is 2*3 long, or 23."),
+        ("Call buy_the_company now.", "buy the company", "Call buy_the_company now."),
         # Every time that it is said.
         ("Sell. Hold. sell. SELL!", "Sell", ". Hold. . !"),
         # An emptied row keeps its marks: only what is said goes.

@@ -11,6 +11,7 @@ from verification.engine.spans import (
     Folded,
     SoughtInVain,
     Span,
+    balanced,
     core_of,
     folded,
     kept,
@@ -79,7 +80,8 @@ def _standing(
     lost: set[str] = set()
     for claim in claims:
         try:
-            places = [origins.of(left.origins.of(span)) for span in _said(left, claim)]
+            spans = (origins.of(left.origins.of(span)) for span in _said(left, claim))
+            places = [balanced(text, span) for span in spans]
         except SoughtInVain:
             lost.add(claim)
             continue

@@ -12,8 +12,10 @@ Span = tuple[int, int]
 
 MAX_PLACES = 2_000
 """Where a phrase may stand, inside of other words too, before the search for it gives up."""
-# A line's end may be followed by the marks of a Markdown quotation.
-_GAP = re.compile(r"\s*\n[ \t]*(?:>[ \t]?)+|\s+")
+# A line's end may be followed by the marks of a Markdown quotation, and words may be emphasised.
+_GAP = re.compile(r"(?P<space>\s*\n[ \t]*(?:>[ \t]?)+|\s+)|(?<![^\W_])(?:[*_`]|~~)++|(?:[*_`]|~~)++(?![^\W_])")
+_MARKS_BEFORE = re.compile(r"[*_`~]{1,3}$")
+_MARKS_AFTER = re.compile(r"[*_`~]{1,3}")
 SAME_QUOTES = str.maketrans(
     {
         **dict.fromkeys("\u2018\u2019\u201b", "'"),
@@ -56,7 +58,7 @@ class Origins:
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """A text in which white space, case and the form of quotes make no difference."""
+    """A text in which white space, case, emphasis and the form of quotes make no difference."""
 
     text: str
     origins: Origins
@@ -67,9 +69,13 @@ def folded(text: str) -> Folded:
     places: list[tuple[int, int]] = []
     at = length = 0
     for gap in _GAP.finditer(text):
-        pieces += (text[at : gap.start()], " ")
-        places += ((length, at), (length + gap.start() - at, gap.start()))
-        length += gap.start() - at + 1
+        pieces.append(text[at : gap.start()])
+        places.append((length, at))
+        length += gap.start() - at
+        if gap["space"]:
+            pieces.append(" ")
+            places.append((length, gap.start()))
+            length += 1
         at = gap.end()
     pieces.append(text[at:])
     places.append((length, at))
@@ -110,6 +116,18 @@ def occurrences(text: str, phrase: str) -> Iterator[Span]:
         else:
             yield at, end
         at = text.find(phrase, end)
+
+
+def balanced(text: str, span: Span) -> Span:
+    """The span with a mark of emphasis beside it, whose other end lies within."""
+    start, end = span
+    before = _MARKS_BEFORE.search(text, max(0, start - 3), start)
+    after = _MARKS_AFTER.match(text, end)
+    if before and text.count(before[0], start, end) % 2:
+        start = before.start()
+    if after and text.count(after[0], span[0], end) % 2:
+        end = after.end()
+    return start, end
 
 
 def merged(spans: Iterable[Span]) -> tuple[Span, ...]:
