@@ -13,7 +13,9 @@ Span = tuple[int, int]
 MAX_PLACES = 2_000
 """Where a phrase may stand, inside of other words too, before the search for it gives up."""
 # A line's end may be followed by the marks of a Markdown quotation, and words may be emphasised.
-_GAP = re.compile(r"(?P<space>\s*\n[ \t]*(?:>[ \t]?)+|\s+)|(?<![^\W_])(?:[*_`]|~~)++|(?:[*_`]|~~)++(?![^\W_])")
+_GAP = re.compile(
+    r"(?P<space>\s*\n[ \t]*(?:>[ \t]?)+|\s+)|(?<![^\W_])(?:[*_`]|~~)++|(?:[*_`]|~~)++(?![^\W_])"
+)
 _MARKS_BEFORE = re.compile(r"[*_`~]{1,3}$")
 _MARKS_AFTER = re.compile(r"[*_`~]{1,3}")
 SAME_QUOTES = str.maketrans(
