@@ -11,13 +11,12 @@ from processes.definition.load import load
 from processes.definition.model import Severity
 from tests.engine.cases import Files, case, judged_case, llm, ports
 from tests.engine.strategies import cases
-from verification.engine.case import Case, Ports
+from verification.engine.case import MAX_PROMPT_CHARS, Case, Ports
 from verification.engine.evidence import Claim, EvidenceItem, ToolCall
 from verification.engine.fakes import FixedClock, InProcessProbe
 from verification.engine.protocol.echoes import is_copied
 from verification.engine.protocol.framing import cut, framed, plain, shown
 from verification.engine.protocol.prompt import (
-    MAX_PROMPT_CHARS,
     NO_CRITERIA,
     Lack,
     Prompt,
@@ -104,7 +103,7 @@ def test_any_case_can_be_asked_about(whole: tuple[Case, Any]) -> None:
 
     prompt = assessment(asked, Ports(workspace, InProcessProbe(), FixedClock()))
 
-    assert len(prompt.text) <= MAX_PROMPT_CHARS
+    assert len(prompt.system) + len(prompt.text) <= MAX_PROMPT_CHARS
     assert prompt.text.isprintable() or prompt.text.replace("\n", "").replace("\t", "")
 
 
@@ -203,10 +202,27 @@ def test_a_huge_submission_is_shown_in_part_and_the_prompt_says_so(about: dict[s
 
     prompt = prompt_of(**about)
 
-    assert len(prompt.text) <= MAX_PROMPT_CHARS
+    assert len(prompt.system) + len(prompt.text) <= MAX_PROMPT_CHARS
     assert time.process_time() - started < 5
     if "rules" not in about:
         assert "left out" in prompt.text or "not shown" in prompt.text or "Too large" in prompt.text
+
+
+@pytest.mark.parametrize("room", [6_000, 20_000, 1_000_000])
+def test_a_prompt_keeps_to_what_its_judges_take(room: int) -> None:
+    files: Files = {"a.md": "z" * 400_000, "b.md": "y" * 400_000}
+    asked = judged_case(
+        files=files,
+        rules=[llm("a"), llm("b")],
+        output="x" * 300_000,
+        of_task={"plan": "p" * 90_000, "acceptance_criteria": "q" * 90_000},
+        of_case={"prompt_chars": room},
+    )
+
+    prompt = assessment(asked, ports(files))
+
+    assert min(room, 650_000) * 0.9 < len(prompt.system) + len(prompt.text) <= room
+    assert prompt.text.count("characters left out") >= 3
 
 
 def test_a_small_file_stays_whole_beside_a_huge_one() -> None:

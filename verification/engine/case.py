@@ -11,6 +11,8 @@ from verification.engine.evidence import Probe, Submission, Workspace
 from verification.engine.judging import CustomAnswer, Judge
 from verification.engine.verifier import VerifierSpec
 
+MAX_PROMPT_CHARS = 200_000
+
 
 @dataclass(frozen=True, slots=True)
 class Case:
@@ -20,6 +22,7 @@ class Case:
     `nonce` keeps this evaluation's replies apart from every other's; '' lets them be shared.
     `attempt` counts the task's submissions from 1. `judge_models` gives the model behind each
     connection that the verifier names; a connection that is absent is known by its name alone.
+    `prompt_chars` is the longest prompt, system and all, that every one of them takes.
     """
 
     definition: Definition
@@ -31,6 +34,7 @@ class Case:
     nonce: str = ""
     attempt: int = 1
     judge_models: Mapping[str, str] = field(default_factory=dict, hash=False)
+    prompt_chars: int = MAX_PROMPT_CHARS
 
     @property
     def is_legacy(self) -> bool:

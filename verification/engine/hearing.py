@@ -117,7 +117,11 @@ def _restated(case: Case, talk: Conversation, prompt: Prompt, judge: str, answer
         return Heard()
     asked = Prompt(
         system=_RESTATE.format(token=prompt.token),
-        text=framed(case.fence, "answer", shown(answer.text, MAX_RESTATED_CHARS)),
+        text=framed(
+            case.fence,
+            "answer",
+            shown(answer.text, min(MAX_RESTATED_CHARS, case.prompt_chars // 2)),
+        ),
         token=prompt.token,
         schema=prompt.schema,
     )

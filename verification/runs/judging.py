@@ -7,12 +7,14 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import ROUND_CEILING, Decimal
 from functools import partial
+from typing import Any
 
 from django.conf import settings
 from django.utils import timezone
 
 from verification.adapters import judge as adapter
 from verification.adapters.judge import Completion, Connection, Patience
+from verification.engine.case import MAX_PROMPT_CHARS
 from verification.engine.judging import Answer, Question
 from verification.engine.verifier import JudgeModels
 from verification.runs import calls, leases
@@ -162,11 +164,15 @@ class StoredJudge:
         asking.add(completion, ref)
 
 
-def judge_models(project_id: int, judges: JudgeModels) -> dict[str, str]:
-    """The model behind each connection that a verifier version names."""
+def known_of_judges(project_id: int, judges: JudgeModels) -> dict[str, Any]:
+    """What a case knows of the judges that a verifier version names: models, and room to ask."""
     names = {judges.primary, judges.alternate, *judges.panel}
-    rows = JudgeConnection.objects.filter(project_id=project_id, name__in=names)
-    return dict(rows.values_list("name", "model"))
+    found = JudgeConnection.objects.filter(project_id=project_id, name__in=names)
+    rows = list(found.values_list("name", "model", "max_input_chars"))
+    return {
+        "judge_models": {name: model for name, model, _ in rows},
+        "prompt_chars": min((chars for *_, chars in rows), default=MAX_PROMPT_CHARS),
+    }
 
 
 def _in_full(usd: Decimal) -> Decimal:

@@ -22,7 +22,7 @@ from verification.runs import leases, statements
 from verification.runs.calls import Books
 from verification.runs.evidence_store import StoredWorkspace
 from verification.runs.finish import COUNTING_PURPOSES, finish
-from verification.runs.judging import StoredJudge, judge_models
+from verification.runs.judging import StoredJudge, known_of_judges
 from verification.runs.leases import HEART, Lease, LeaseLost
 from verification.runs.models import Evaluation, TierResult
 from verification.runs.storable import storable_report
@@ -115,7 +115,7 @@ def _load(lease: Lease, begun: Begun) -> tuple[Work, Case, Ports, StoredJudge]:
         fence=fence_of(work, files) if is_judged else "",
         nonce=begun.uuid.hex,
         attempt=work.attempt or work.attempts_used + 1,
-        judge_models=judge_models(work.project_id, verifier.models) if is_judged else {},
+        **(known_of_judges(work.project_id, verifier.models) if is_judged else {}),
     )
     own = begun.uuid.hex if begun.purpose == Purpose.AA else ""
     judge = StoredJudge(Books(lease, work, begun, verifier.prompt_version, own))

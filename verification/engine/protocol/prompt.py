@@ -17,16 +17,15 @@ from verification.engine.protocol.sections import rendered
 from verification.engine.scoping import Scope
 
 PROMPT_VERSION = 1
-MAX_PROMPT_CHARS = 200_000
-MIN_MATERIAL_CHARS = 40_000
-MAX_TASK_CHARS = 16_000
-MAX_TEXT_CHARS = 8_000
-MAX_RULES_CHARS = 60_000
+MIN_MATERIAL_CHARS = 1_000
+TASK_SHARE, TEXT_SHARE, RULES_SHARE = 0.08, 0.04, 0.3
+"""What the task, each other text beside it, and all rules may take of a prompt."""
 MIN_RULE_CHARS = 150
 NO_CRITERIA = "The task description is fully satisfied."
 ACCEPTANCE = "acceptance-criteria"
 """What a finding about them is called."""
 
+_SPARE_CHARS = 100
 _SYSTEM = """\
 You are an independent verifier. You did not do this work, and you judge it by what is shown alone.
 
@@ -119,10 +118,11 @@ def assessment(case: Case, ports: Ports, lacks: Sequence[Lack] = ()) -> Prompt:
     asked = [one for one in asked_rules(case) if not lacks or one.id in open_ids]
     token = token_of(case)
     before, after = _asked_for(case, asked), _reminder(case, lacks)
-    room = max(MIN_MATERIAL_CHARS, MAX_PROMPT_CHARS - len(before) - len(after))
-    material, notes = rendered(case, ports, room)
+    system = _SYSTEM.format(fence=case.fence, token=token)
+    room = case.prompt_chars - len(system) - len(before) - len(after) - _SPARE_CHARS
+    material, notes = rendered(case, ports, max(MIN_MATERIAL_CHARS, room))
     return Prompt(
-        system=_SYSTEM.format(fence=case.fence, token=token),
+        system=system,
         text=f"{before}\n\n# The work\n\n{material}\n\n{after}",
         token=token,
         schema=reply_schema([one.id for one in asked], token),
@@ -132,26 +132,25 @@ def assessment(case: Case, ports: Ports, lacks: Sequence[Lack] = ()) -> Prompt:
 
 def _asked_for(case: Case, asked: Sequence[AskedRule]) -> str:
     task = case.submission.task
-    parts = [
-        "# What was asked for",
-        framed(case.fence, "task", shown(task.description, MAX_TASK_CHARS)),
-    ]
+    limit = int(case.prompt_chars * TEXT_SHARE)
+    description = shown(task.description, int(case.prompt_chars * TASK_SHARE))
+    parts = ["# What was asked for", framed(case.fence, "task", description)]
     if task.plan.strip():
-        parts.append(framed(case.fence, "plan", shown(task.plan, MAX_TEXT_CHARS)))
+        parts.append(framed(case.fence, "plan", shown(task.plan, limit)))
     criteria = [case.phase.acceptance_criteria, task.acceptance_criteria]
-    told = "\n\n".join(shown(one, MAX_TEXT_CHARS) for one in criteria if one.strip())
+    told = "\n\n".join(shown(one, limit) for one in criteria if one.strip())
     parts.append(framed(case.fence, "acceptance criteria", told or NO_CRITERIA))
     if case.definition.verifier_constraints.strip():
-        constraints = shown(case.definition.verifier_constraints, MAX_TEXT_CHARS)
+        constraints = shown(case.definition.verifier_constraints, limit)
         parts.append(f"# Constraints on your judgement\n\n{constraints}")
-    parts.append(_rules(asked))
+    parts.append(_rules(asked, int(case.prompt_chars * RULES_SHARE)))
     return "\n\n".join(parts)
 
 
-def _rules(asked: Sequence[AskedRule]) -> str:
+def _rules(asked: Sequence[AskedRule], room: int) -> str:
     if not asked:
         return "# Rules\n\nThere is none: rules is an empty list."
-    limit = max(MIN_RULE_CHARS, MAX_RULES_CHARS // len(asked))
+    limit = max(MIN_RULE_CHARS, room // len(asked))
     lines = [
         f"{number}. id: {json.dumps(one.id, ensure_ascii=False)}, looks at {one.rule.target}\n"
         f"   {' '.join(shown(one.rule.check, limit).split())}"

@@ -41,20 +41,21 @@ class Piece:
         return f"{self.title}\n{self.text}" if self.title else self.text
 
 
-def rendered(case: Case, ports: Ports, room: int) -> tuple[str, tuple[str, ...]]:
-    """Frame all that was submitted within `room` characters; and say what was left out.
+def rendered(case: Case, ports: Ports, all_room: int) -> tuple[str, tuple[str, ...]]:
+    """Frame all that was submitted within `all_room` characters; and say what was left out.
 
     Sections share the room so that short ones stay whole, and so do the pieces of each.
     """
     sections = [[*pieces] for pieces in _sections(case, ports)]
-    rooms = levels([_size(pieces) for pieces in sections], room)
+    rooms = levels([_size(pieces) for pieces in sections], all_room)
     notes: list[str] = []
     texts = []
     for pieces, share in zip(sections, rooms, strict=True):
         limits = levels([_size([piece]) for piece in pieces], share)
         for piece, limit in zip(pieces, limits, strict=True):
-            text = cut(piece.whole, max(0, limit - _FRAME_CHARS), gone=piece.gone)
-            if len(text) < len(piece.whole):
+            whole, room = piece.whole, max(0, limit - _FRAME_CHARS)
+            text = cut(whole, min(room, len(whole) - bool(piece.gone)), gone=piece.gone)
+            if text != whole:
                 notes.append(f"{piece.name} was shown in part")
             texts.append(framed(case.fence, piece.name, text))
     return "\n\n".join(texts), tuple(notes)
