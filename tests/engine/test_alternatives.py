@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from tests.engine.cases import PASSING, judged_case, ports
 from tests.engine.strategies import JSON
-from verification.engine.alternatives import MAX_SHOWN_CHARS, read_groups
+from verification.engine.alternatives import MAX_SHOWN_CHARS, by_form, read_groups
 from verification.engine.climb import Conclusion, climb, conclude
+from verification.engine.evidence import Submission, TaskSpec
 from verification.engine.fakes import ScriptedJudge
 from verification.engine.judging import Answer, Ask, Question
 from verification.engine.likeness import form_of
@@ -109,6 +110,17 @@ def test_no_output_takes_long(text: str) -> None:
     form_of(text)
 
     assert time.process_time() - began < 3
+
+
+def test_nor_do_fifty_alternatives() -> None:
+    table = "a,b\n" * 50_000
+    outputs = tuple(f"{number},x\n{table}" for number in range(51))
+    began = time.process_time()
+
+    groups = by_form(Submission(TaskSpec("t", "Do it."), outputs[0], alternatives=outputs[1:]))
+
+    assert len(groups) == 51
+    assert time.process_time() - began < 5
 
 
 def merging(*together: Sequence[str]) -> Callable[[Question], str]:

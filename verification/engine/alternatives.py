@@ -15,13 +15,14 @@ from verification.engine.case import Case
 from verification.engine.evidence import Submission
 from verification.engine.finding import Finding
 from verification.engine.judging import Answer, Ask, Question
-from verification.engine.likeness import form_of, without_twins
+from verification.engine.likeness import MAX_STRUCTURED_CHARS, form_of, without_twins
 from verification.engine.outcome import FindingVerdict, Source
 from verification.engine.protocol.framing import framed, plain, shown
 from verification.engine.protocol.reply import Stage
 
 ALTERNATIVES_RULE = "alternatives"
 CANDIDATE = 0
+MAX_ALL_STRUCTURED_CHARS = 2_000_000
 MAX_SHOWN_CHARS = 150_000
 """All outputs together, as a judge is shown them. What is cut off could not be compared."""
 MAX_TASK_CHARS = 20_000
@@ -43,9 +44,11 @@ Groups = tuple[tuple[int, ...], ...]
 
 def by_form(submission: Submission) -> Groups:
     """Group the outputs by what their form alone makes equal."""
+    outputs = (submission.output, *submission.alternatives)
+    each = min(MAX_STRUCTURED_CHARS, MAX_ALL_STRUCTURED_CHARS // len(outputs))
     found: defaultdict[str, list[int]] = defaultdict(list)
-    for number, text in enumerate((submission.output, *submission.alternatives)):
-        found[form_of(text)].append(number)
+    for number, text in enumerate(outputs):
+        found[form_of(text, structured_chars=each)].append(number)
     return tuple(map(tuple, found.values()))
 
 

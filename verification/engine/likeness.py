@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
 MAX_STRUCTURED_CHARS = 200_000
-"""What is longer is compared as text: reading one character of a table takes a microsecond."""
+"""What is longer is compared as text: to read a character of a table takes a microsecond."""
 MAX_NUMBER_CHARS = 200
 _DELIMITERS = ",;\t|"
 _BLANK_START = re.compile(r"\A\ufeff?(?:[ \t]*\n)*")
@@ -32,7 +32,7 @@ _NUMBER = re.compile(
 _DECIMAL = re.compile(r"(-?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]{1,9}))?")
 
 
-def form_of(text: str) -> str:
+def form_of(text: str, *, structured_chars: int = MAX_STRUCTURED_CHARS) -> str:
     """Bring an output into a form that equal ones share. Never raises.
 
     JSON: order of keys, blanks and ways to write a number play no part. One number: thousands
@@ -47,7 +47,7 @@ def form_of(text: str) -> str:
     whole = _BLANK_START.sub("", lines).rstrip()
     fenced = _FENCED.fullmatch(whole)
     bare = (fenced[2] if fenced and fenced[1] not in fenced[2] else whole).strip(" \t\n")
-    readers = _READERS if len(bare) <= MAX_STRUCTURED_CHARS else {}
+    readers = _READERS if len(bare) <= structured_chars else {}
     for kind, read in readers.items():
         form = read(bare)
         if form is not None:
