@@ -113,23 +113,9 @@ def _ending(
     if locked is None:
         raise LeaseLost(f"run {work.run_id} was deleted with its task")
     history = TaskHistory(*locked[:-1])
-    accounted = account(
-        history,
-        candidate=work.candidate_sha256,
-        verdict=conclusion.verdict,
-        is_new_submission=begun.purpose == Purpose.LIVE or not _was_decided(work),
-        counts_attempt=work.attempt is None and _counts(conclusion),
-        final=conclusion.reason_code if conclusion.is_final else "",
-    )
+    accounted = _accounted(work, begun, conclusion, history)
     if accounted.terminal == REPEATED:
-        # A candidate sent again and again is a reason of its own, above what is wrong with it.
-        why = reason(REPEATED)
-        conclusion = replace(
-            conclusion,
-            reason_code=why.code,
-            severity_class=why.severity_class,
-            retry_strategy=why.retry_strategy,
-        )
+        conclusion = _as_repeated(conclusion)
     action = confidence.action(
         conclusion.verdict,
         conclusion.confidence_level,
@@ -151,6 +137,28 @@ def _ending(
         work, begun, case, conclusion, accounted, said, action,
         at=now, duration_ms=duration_ms, turn=turn,
     )  # fmt: skip
+
+
+def _accounted(work: Work, begun: Begun, conclusion: Conclusion, history: TaskHistory) -> Accounted:
+    return account(
+        history,
+        candidate=work.candidate_sha256,
+        verdict=conclusion.verdict,
+        is_new_submission=begun.purpose == Purpose.LIVE or not _was_decided(work),
+        counts_attempt=work.attempt is None and _counts(conclusion),
+        final=conclusion.reason_code if conclusion.is_final else "",
+    )
+
+
+def _as_repeated(conclusion: Conclusion) -> Conclusion:
+    """A candidate sent again and again is a reason of its own, above what is wrong with it."""
+    why = reason(REPEATED)
+    return replace(
+        conclusion,
+        reason_code=why.code,
+        severity_class=why.severity_class,
+        retry_strategy=why.retry_strategy,
+    )
 
 
 def _was_decided(work: Work) -> bool:
