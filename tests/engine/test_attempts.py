@@ -38,6 +38,25 @@ def after(*steps: tuple[str, Verdict], max_attempts: int = 3) -> Accounted:
 
 
 @pytest.mark.parametrize(
+    ("verdict", "terminal", "exhausted"),
+    [
+        (REJECT, "custom_rejected", True),
+        (ACCEPT, "", False),
+        (UNDECIDED, "", False),
+    ],
+)
+def test_a_final_reject_ends_the_task_with_attempts_left(
+    verdict: Verdict, terminal: str, exhausted: bool
+) -> None:
+    history = TaskHistory(max_attempts=3)
+
+    accounted = account(history, candidate="A", verdict=verdict, final="custom_rejected")
+
+    assert (accounted.terminal, accounted.history.exhausted) == (terminal, exhausted)
+    assert accounted.history.exhausted_reason == terminal
+
+
+@pytest.mark.parametrize(
     ("steps", "used", "repeats", "terminal"),
     [
         ([("A", REJECT)], 1, 0, ""),
