@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from tests.engine.cases import PASSING, judged_case, ports
 from tests.engine.strategies import JSON
-from verification.engine.alternatives import MAX_SHOWN_CHARS, by_form, read_groups
+from verification.engine.alternatives import by_form, read_groups
+from verification.engine.case import MAX_PROMPT_CHARS
 from verification.engine.climb import Conclusion, climb, conclude
 from verification.engine.evidence import Submission, TaskSpec
 from verification.engine.fakes import ScriptedJudge
@@ -268,11 +269,13 @@ def test_an_output_that_speaks_to_the_judge_is_not_its_answer(said: str) -> None
     assert (conclusion.verdict, conclusion.reason_code) == ("undecided", "parse_inconclusive")
 
 
-def test_outputs_too_long_to_be_shown_are_left_to_a_person() -> None:
+@pytest.mark.parametrize("length", [MAX_PROMPT_CHARS - 10, MAX_PROMPT_CHARS, 5 * MAX_PROMPT_CHARS])
+def test_outputs_too_long_to_be_shown_are_left_to_a_person(length: int) -> None:
     judge = ScriptedJudge([merging()])
 
-    conclusion = compared("x" * MAX_SHOWN_CHARS, "y", "z", judge=judge)
+    conclusion = compared("x" * length, "y", "z", judge=judge)
 
+    assert Ask.COMPARE not in [one.ask for one in judge.asked]
     assert (conclusion.verdict, conclusion.reason_code) == ("undecided", "vote_divergence")
     assert (conclusion.may_pass, conclusion.review_reasons) == (False, ("vote_divergence",))
 

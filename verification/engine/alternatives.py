@@ -23,9 +23,8 @@ from verification.engine.protocol.reply import Stage
 ALTERNATIVES_RULE = "alternatives"
 CANDIDATE = 0
 MAX_ALL_STRUCTURED_CHARS = 2_000_000
-MAX_SHOWN_CHARS = 150_000
-"""All outputs together, as a judge is shown them. What is cut off could not be compared."""
-MAX_TASK_CHARS = 20_000
+TASK_SHARE = 0.1
+"""What the task may take of a prompt. The outputs are shown whole, or not at all."""
 MAX_REPLY_CHARS = 200_000
 _MAX_OBJECTS = 20
 _GROUPS = re.compile(r'\{\s*"groups"')
@@ -62,17 +61,18 @@ def question(case: Case, groups: Groups, judge: str) -> Question | None:
     outputs = (case.submission.output, *case.submission.alternatives)
     # The names say nothing of who is the candidate, and no output can know its own.
     named = {name: outputs[group[0]] for name, group in sorted(_named(case, groups).items())}
-    if sum(map(len, named.values())) > MAX_SHOWN_CHARS:
+    if sum(map(len, named.values())) > case.prompt_chars:
         return None
-    task = ("the task", shown(case.submission.task.description, MAX_TASK_CHARS))
-    texts = [task, *((name, plain(text)) for name, text in named.items())]
-    return Question(
-        judge=judge,
-        ask=Ask.COMPARE,
-        system=_SYSTEM.format(fence=case.fence),
-        prompt="\n\n".join(framed(case.fence, name, text) for name, text in texts),
-        schema=_schema(list(named)),
-    )
+    system, prompt = _SYSTEM.format(fence=case.fence), _prompt(case, named)
+    if len(system) + len(prompt) > case.prompt_chars:
+        return None
+    return Question(judge, Ask.COMPARE, system, prompt, _schema(list(named)))
+
+
+def _prompt(case: Case, named: Mapping[str, str]) -> str:
+    task = shown(case.submission.task.description, int(case.prompt_chars * TASK_SHARE))
+    texts = [("the task", task), *((name, plain(text)) for name, text in named.items())]
+    return "\n\n".join(framed(case.fence, name, text) for name, text in texts)
 
 
 def stage_of(case: Case, groups: Groups, answer: Answer) -> Stage:
