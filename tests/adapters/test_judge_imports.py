@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.model_server import Said, model_server
+
 NO_NETWORK = """
 import socket
 
@@ -21,6 +23,15 @@ answer = complete(Connection("j", "nonsense/m"), system="", prompt="?")
 assert answer.lost == "infra_verifier_error", answer
 import litellm
 assert len(litellm.model_cost) > 1000
+"""
+ASK_THRICE = """
+import logging, os
+logging.basicConfig(level=logging.INFO)
+from verification.adapters.judge import Connection, complete
+
+judge = Connection("j", "openai/m", os.environ["ADDRESS"], "key")
+for _ in range(3):
+    complete(judge, system="", prompt="the secret work")
 """
 WEB = """
 import django, os, sys
@@ -50,6 +61,15 @@ def test_litellm_is_loaded_without_the_network_a_word_or_a_file_of_variables(
 
     ended = run(code, tmp_path, PYTHONPATH=str(Path(__file__).parents[2]))
 
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
+
+
+def test_a_worker_says_nothing_of_what_a_model_has_said(tmp_path: Path) -> None:
+    said = b'{"choices": [{"message": {"content": {"secret": "work"}}}], "usage": {"a": "secret"}}'
+    with model_server(Said(raw=said), Said("secret", 500), "the secret work") as server:
+        ended = run(ASK_THRICE, tmp_path, ADDRESS=server.url)
+
+        assert len(server.asked) == 3
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import threading
+import warnings
 from collections.abc import Mapping
 from functools import cache
 from types import ModuleType
@@ -36,6 +37,9 @@ def _load() -> ModuleType:
     os.environ.update(QUIET)
     import litellm
 
+    # They repeat what a model has said.
+    warnings.filterwarnings("ignore", "Pydantic serializer warnings", UserWarning)
+    warnings.filterwarnings("ignore", category=UserWarning, module="pydantic")
     litellm.suppress_debug_info = True
     litellm.telemetry = False
     litellm.drop_params = True
