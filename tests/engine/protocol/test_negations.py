@@ -37,6 +37,28 @@ def test_a_key_that_is_turned_round_is_no_pass(mark: str, written: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        '{"passed": "passed": false, "issues": ["It lacks a source."]}',
+        '{"passed": passed": false, "issues": []}',
+        "{'passed': 'passed': False, 'confidence': .5}",
+        '{"passed":passed": fals\ne, "issues": []}',
+        '{\\"passed\\": \\"passed\\": false}',
+    ],
+)
+def test_a_key_said_twice_is_no_verdict(text: str) -> None:
+    reply = recover(text).reply
+
+    assert reply is None or not reply.passed
+
+
+def test_the_end_of_a_text_whose_beginning_is_lost_is_no_verdict() -> None:
+    assert (
+        recover('{"passed": true"], "confidence": 0.9, "suggestion": "Pass it on."}').reply is None
+    )
+
+
+@pytest.mark.parametrize(
     ("text", "passed"),
     [
         ('{"passed": "true!"}', True),

@@ -24,6 +24,8 @@ _QUOTED_KEY = re.compile(
 )
 _ANY_KEY = re.compile(rf"(?<![\w.]){_KEY}\\{{0,4}}[{_QUOTES}]?{_SEPARATOR}{_VALUE}", re.IGNORECASE)
 _RULE = re.compile(rf"(?<![\w.])(?:rule|rule_id)\\{{0,4}}[{_QUOTES}]?{_SEPARATOR}", re.IGNORECASE)
+_GOES_ON = re.compile(rf"\\{{0,4}}[{_QUOTES}]?\s{{0,3}}[:：=]")
+"""What was taken for a value is a key: `"passed": "passed": false`."""
 _COMMENT = re.compile(r"\s*(?://|/\*|#)")
 _CHOICE = re.compile(r"\||/|\bor\b|<|\?")
 _TYPES = frozenset(("bool", "boolean", "string", "str", "enum"))
@@ -73,4 +75,12 @@ def _mentions(pattern: re.Pattern[str], text: str) -> Iterator[Mention]:
         value = _COMMENT.split(found[2] or "")[0].strip()
         if value[:1] in ("{", "["):
             continue  # an envelope
+        if value and (_GOES_ON.match(text, found.end()) or _is_a_tail(text, found)):
+            value += ":"
         yield Mention(found.start(), plain_key(found[1]) in PASSED_KEYS, value)
+
+
+def _is_a_tail(text: str, found: re.Match[str]) -> bool:
+    """Whether a text ends here that did not begin here: what came before it is lost."""
+    closes = text[found.end() : found.end() + 1] in tuple(_QUOTES) and not found[2][-1].isspace()
+    return closes and not any(mark in _QUOTES for mark in text[found.end(1) + 1 : found.start(2)])
