@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
@@ -85,12 +86,12 @@ def calls_of(run: Run) -> list[ModelCall]:
     return list(ModelCall.objects.filter(evaluation__run=run).order_by("id"))
 
 
-def answering(*texts: str | Said) -> Callable[[dict[str, Any]], Said]:
-    """One after another, then the last again and again, without regard to who asks."""
-    left = list(texts)
+def together(number: int, text: str) -> Callable[[dict[str, Any]], str]:
+    """An answer that comes when so many have asked at once, and else never."""
+    asked = threading.Barrier(number, timeout=30)
 
-    def answer(_request: dict[str, Any]) -> Said:
-        said = left.pop(0) if len(left) > 1 else left[0]
-        return Said(said) if isinstance(said, str) else said
+    def answer(_request: dict[str, Any]) -> str:
+        asked.wait()
+        return text
 
     return answer

@@ -20,6 +20,7 @@ from tests.runs.judged import (
     calls_of,
     judged_by,
     submit,
+    together,
     work_on,
 )
 from verification.engine.judging import MAX_CALLS
@@ -255,7 +256,7 @@ def test_the_mark_around_what_is_quoted_cannot_be_known_before(
 def test_votes_are_asked_side_by_side_and_share_no_reply(
     agent: Caller, server: ModelServer
 ) -> None:
-    server.script[:] = [Said(PASSING, seconds=0.3)]
+    server.script[:] = [PASSING, together(3, PASSING)]
 
     run = agent.submit(tier=3)
 

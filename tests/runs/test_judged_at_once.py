@@ -17,7 +17,7 @@ from loomverify.accounts.access import SYSTEM
 from loomverify.accounts.models import Project
 from tests.model_server import ModelServer, Said, model_server
 from tests.runs.conftest import Caller
-from tests.runs.judged import PASSING, calls_of, judged_by, submit, work_on
+from tests.runs.judged import PASSING, calls_of, judged_by, submit, together, work_on
 from verification.runs import services, worker
 from verification.runs.models import Evaluation, ModelCall, OutboxEvent, Run
 from verification.runs.side_by_side import side_by_side
@@ -113,7 +113,7 @@ def test_who_takes_over_hears_what_was_paid_for(agent: Caller, server: ModelServ
 
 
 def test_votes_are_written_by_one_thread(agent: Caller, server: ModelServer) -> None:
-    server.script[:] = [Said(PASSING, seconds=0.2)]
+    server.script[:] = [PASSING, together(3, PASSING)]
 
     run = work_on(submit(agent, tier=3))
 
