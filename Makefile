@@ -1,17 +1,21 @@
 # Everything starts from a machine with Python 3.11 or newer and make.
 PYTHON ?= python3
 VENV := .venv
+MODEL := .venv-model
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check
 NO_PIP := { echo "loomverify: the dependencies could not be installed: is there a network? The lines above say why." >&2; exit 1; }
 
-.PHONY: run test check bench format clean
+.PHONY: run test test-model check bench format clean
 
 run: $(VENV)/run.stamp
 	@exec $(BIN)/loomverify run
 
 test: $(VENV)/dev.stamp
 	@exec $(BIN)/python -m tests $(TESTS)
+
+test-model: $(VENV)/dev.stamp $(MODEL)/model.stamp
+	@exec env LOOMVERIFY_MODEL_PYTHON=$(CURDIR)/$(MODEL)/bin/python $(BIN)/python -m tests -n0 tests/model $(TESTS)
 
 check: $(VENV)/dev.stamp
 	$(BIN)/ruff check .
@@ -50,5 +54,12 @@ $(VENV)/dev.stamp: requirements-dev.lock $(VENV)/run.stamp
 	@$(PIP) --require-hashes -r requirements-dev.lock || $(NO_PIP)
 	@touch $@
 
+$(MODEL)/model.stamp: requirements-model.lock
+	@echo "Building what serves a small model (some minutes) …"
+	@$(PYTHON) -m venv --clear $(MODEL)
+	@$(MODEL)/bin/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements-model.lock \
+		|| { echo "loomverify: it could not be built: a C++ compiler and cmake are needed. See docs/install.md." >&2; exit 1; }
+	@touch $@
+
 clean:
-	rm -rf $(VENV) build *.egg-info
+	rm -rf $(VENV) $(MODEL) build *.egg-info
