@@ -168,10 +168,11 @@ def known_of_judges(project_id: int, judges: JudgeModels) -> dict[str, Any]:
     """What a case knows of the judges that a verifier version names: models, and room to ask."""
     names = {judges.primary, judges.alternate, *judges.panel}
     found = JudgeConnection.objects.filter(project_id=project_id, name__in=names)
-    rows = list(found.values_list("name", "model", "max_input_chars"))
+    rows = list(found.values_list("name", "model", "max_input_chars", "is_removed"))
+    room = [chars for _, _, chars, is_removed in rows if not is_removed]
     return {
-        "judge_models": {name: model for name, model, _ in rows},
-        "prompt_chars": min((chars for *_, chars in rows), default=MAX_PROMPT_CHARS),
+        "judge_models": {name: model for name, model, *_ in rows},
+        "prompt_chars": min(room, default=MAX_PROMPT_CHARS),
     }
 
 
