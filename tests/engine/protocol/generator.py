@@ -234,6 +234,25 @@ def less_a_stretch(text: str, random: Random) -> str:
     return text[:at] + text[at + random.randrange(1, 40) :]
 
 
+def said_again(text: str, random: Random) -> str:
+    at = random.randrange(len(text))
+    end = at + random.randrange(1, 60)
+    return text[:end] + text[at:end] + text[end:]
+
+
+def moved(text: str, random: Random) -> str:
+    at = random.randrange(len(text))
+    end = at + random.randrange(1, 40)
+    rest = text[:at] + text[end:]
+    to = random.randrange(len(rest) + 1)
+    return rest[:to] + text[at:end] + rest[to:]
+
+
+def broken_line(text: str, random: Random) -> str:
+    at = random.randrange(len(text))
+    return text[:at] + random.choice(["\n", "\r\n\n", "...", " // ", "\n# "]) + text[at:]
+
+
 HARMS: dict[str, Callable[[str, Random], str]] = {
     "truncated": truncated,
     "beheaded": beheaded,
@@ -241,4 +260,7 @@ HARMS: dict[str, Callable[[str, Random], str]] = {
     "swapped": swapped,
     "with a mark": with_a_mark,
     "less a stretch": less_a_stretch,
+    "said again": said_again,
+    "moved": moved,
+    "broken line": broken_line,
 }

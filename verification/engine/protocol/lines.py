@@ -11,8 +11,9 @@ import yaml
 from processes.definition.reading import Unreadable
 from processes.definition.stream import compose
 from verification.engine.protocol import verdict_line
-from verification.engine.protocol.doubt import DISAGREE, UNCLEAR, Doubt
+from verification.engine.protocol.doubt import BROKEN_OFF, DISAGREE, UNCLEAR, Doubt
 from verification.engine.protocol.mentions import all_mentions
+from verification.engine.protocol.objects import closes_what_never_began
 from verification.engine.protocol.prose import fenced, is_quoted, without_fences
 from verification.engine.protocol.reading import (
     CONFIDENCE,
@@ -59,6 +60,8 @@ def read(text: str, shown: Shown) -> Reply | None:
     last = found[-1][0]
     if last is None or any(reply is None for reply, _ in found):
         raise Doubt(UNCLEAR)
+    if last.passed and closes_what_never_began(text, 0):
+        raise Doubt(BROKEN_OFF)
     said = {mention.truth for mention in all_mentions(text) if mention.is_of_the_whole}
     for reply, rest in found:
         if reply != last or (not last.passed) in said or verdict_line.contradicts(rest, last):
