@@ -23,6 +23,7 @@ class Said:
     seconds: float = 0.0
     raw: bytes | None = None
     hang_up: bool = False
+    finish_reason: str = "stop"
     prompt_tokens: int = 100
     completion_tokens: int = 20
 
@@ -127,7 +128,7 @@ def _completion(said: Said, name: str) -> bytes:
             "choices": [
                 {
                     "index": 0,
-                    "finish_reason": "stop",
+                    "finish_reason": said.finish_reason,
                     "message": {"role": "assistant", "content": said.text},
                 }
             ],

@@ -12,7 +12,7 @@ from tests.engine.judges import judged
 from tests.engine.protocol.corpus import UNREAD, Malformed, corpus
 from tests.engine.protocol.generator import made
 from verification.engine.hearing import read
-from verification.engine.judging import Ask, Question
+from verification.engine.judging import Answer, Ask, Question
 from verification.engine.protocol.bearing import bears_out
 from verification.engine.protocol.echoes import holds_copied_verdict
 from verification.engine.protocol.prompt import Prompt, assessment
@@ -31,11 +31,11 @@ def prompt() -> Prompt:
 def test_no_verdict_of_a_judges_own_is_taken_for_a_copy() -> None:
     asked = prompt()
 
-    lost = [one for one in READABLE if read(one.text, asked).reply is None]
+    lost = [one for one in READABLE if read(Answer(one.text), asked).reply is None]
     turned = [
         one
         for one in READABLE
-        if (found := read(one.text, asked).reply) and found.passed is not one.passed
+        if (found := read(Answer(one.text), asked).reply) and found.passed is not one.passed
     ]
 
     assert [str(one) for one in turned] == []
@@ -45,9 +45,30 @@ def test_no_verdict_of_a_judges_own_is_taken_for_a_copy() -> None:
 def test_strict_reading_takes_the_first_stage_alone() -> None:
     asked = prompt()
 
-    stages = Counter(read(one.text, asked, strict=True).stage for one in READABLE)
+    stages = Counter(read(Answer(one.text), asked, strict=True).stage for one in READABLE)
 
     assert {*stages} == {Stage.STRICT, Stage.UNREADABLE}
+
+
+@pytest.mark.parametrize(
+    ("text", "passed"),
+    [
+        (PASSING, True),
+        (f"```json\n{PASSING}\n```\nThe work names", True),
+        (f"{PASSING}\nThe work names", True),
+        (f"It would be {PASSING} if every figure", None),
+        ("VERDICT: PASS\n\nEach figure", None),
+        ("passed: true\nconfidence: 0.9\nissues:", None),
+        (f"{FAILING} since the", False),
+        ("VERDICT: FAIL\n\nEach figure", False),
+    ],
+)
+def test_what_was_cut_off_passes_nothing_unless_its_object_came_first(
+    text: str, passed: bool | None
+) -> None:
+    found = read(Answer(text, is_cut=True), prompt()).reply
+
+    assert (found.passed if found else None) is passed
 
 
 @pytest.mark.parametrize("guess", [PASSING, FAILING])
@@ -93,7 +114,7 @@ def test_any_reply_that_stands_in_the_work_decides_nothing_when_it_is_echoed() -
         said
         for text in replies
         for said in _echoes(text)
-        if read(said, assessment(judged_case(output=text), ports())).reply
+        if read(Answer(said), assessment(judged_case(output=text), ports())).reply
     ]
 
     assert len(replies) > 400

@@ -22,7 +22,7 @@ from verification.engine.climb import Conclusion, climb, conclude
 from verification.engine.evidence import Claim, EvidenceItem, ToolCall
 from verification.engine.fakes import ScriptedJudge
 from verification.engine.hearing import read
-from verification.engine.judging import Question
+from verification.engine.judging import Answer, Question
 from verification.engine.protocol.prompt import assessment, token_of
 from verification.engine.voting import vote
 
@@ -229,6 +229,6 @@ def test_a_megabyte_around_a_verdict_takes_no_long_time(noise: str) -> None:
     prompt = assessment(judged_case(output=noise * 20_000), ports())
     started = time.process_time()
 
-    read(text + noise * (500_000 // len(noise)), prompt)
+    read(Answer(text + noise * (500_000 // len(noise))), prompt)
 
     assert time.process_time() - started < 10

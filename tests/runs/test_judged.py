@@ -106,6 +106,18 @@ def test_tries_share_one_request_and_each_is_a_row(agent: Caller, server: ModelS
     assert TierResult.objects.get(evaluation__run=run, tier=2).calls == 3
 
 
+@pytest.mark.parametrize(("said", "verdict"), [(PASSING, "accept"), ("VERDICT: PASS", "undecided")])
+def test_a_pass_that_was_cut_off_is_believed_only_whole(
+    agent: Caller, server: ModelServer, settings: LazySettings, said: str, verdict: str
+) -> None:
+    settings.REVERIFY_DEADLINE_SECONDS = 0
+    server.script[:] = [Said(said, finish_reason="length")]
+
+    run = work_on(submit(agent))
+
+    assert run.verdict == verdict
+
+
 def test_a_failing_judge_is_asked_a_bounded_number_of_times(
     agent: Caller, server: ModelServer, settings: LazySettings
 ) -> None:

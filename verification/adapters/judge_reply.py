@@ -7,6 +7,7 @@ from typing import Any
 
 MAX_TOKENS = 10_000_000
 CHARS_PER_TOKEN = 4
+CUT = "The answer was cut off; the connection may allow it more tokens."
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ def _text(message: Any, *, is_cut: bool) -> tuple[str, str]:
     own = getattr(message, "provider_specific_fields", None)  # where litellm leaves a refusal
     refusal = own.get("refusal") if isinstance(own, dict) else None
     if text and is_cut:
-        return text, "The answer was cut off; the connection may allow it more tokens."
+        return text, CUT
     if text:
         return text, ""
     if isinstance(refusal, str) and refusal:

@@ -17,6 +17,7 @@ from verification.engine.protocol.reply import Recovered, Reply, Stage
 MAX_RESTATED_CHARS = 20_000
 UNREADABLE = "parse_inconclusive"
 COPIED = "The verdict stands in the material: it may be the work's own words."
+CUT = "The reply was cut off before its end."
 _GOES_ELSEWHERE = ("infra_verifier_error", "rate_limited")
 """For these another judge may be reached where the first was not."""
 _RESTATE = """\
@@ -40,12 +41,23 @@ class Heard:
     why: str = ""
 
 
-def read(text: str, prompt: Prompt, *, strict: bool = False) -> Recovered:
-    """Read a reply to this prompt. A verdict that may be quoted from the material is none."""
-    found = recover(text, strict=strict, shown=prompt.text)
-    if found.reply and is_copied(text, found.reply.passed, prompt):
+def read(answer: Answer, prompt: Prompt, *, strict: bool = False) -> Recovered:
+    """Read a reply to this prompt. A verdict that may be quoted from the material is none.
+
+    What was cut off passes nothing, unless a whole object came: it may have gone on otherwise.
+    """
+    found = recover(answer.text, strict=strict, shown=prompt.text)
+    if found.reply and is_copied(answer.text, found.reply.passed, prompt):
         return Recovered(Stage.UNREADABLE, why=COPIED)
+    if answer.is_cut and found.reply and found.reply.passed and not _came_whole(answer, found):
+        return Recovered(Stage.UNREADABLE, why=CUT)
     return found
+
+
+def _came_whole(answer: Answer, found: Recovered) -> bool:
+    """Whether the verdict's object came first: what was cut off are words behind it."""
+    start = answer.text.lstrip().removeprefix("```").removeprefix("json").lstrip()
+    return found.stage in (Stage.STRICT, Stage.EMBEDDED) and start.startswith("{")
 
 
 def is_strict(case: Case) -> bool:
@@ -101,7 +113,7 @@ def _ask(
     answer = talk.ask(Question(judge, ask, prompt.system, prompt.text, prompt.schema, nonce))
     if answer.lost:
         return Heard(judge=judge, lost=answer.lost, why=answer.detail), answer
-    found = read(answer.text, prompt, strict=is_strict(case))
+    found = read(answer, prompt, strict=is_strict(case))
     used = stage if stage and found.reply else found.stage
     talk.note(answer, used)
     lost = "" if found.reply else UNREADABLE
@@ -128,7 +140,7 @@ def _restated(case: Case, talk: Conversation, prompt: Prompt, judge: str, answer
     restated = talk.ask(Question(judge, Ask.RESTATE, asked.system, asked.text, asked.schema))
     if restated.lost:
         return Heard()
-    reply = read(restated.text, asked).reply
+    reply = read(restated, asked).reply
     is_borne_out = (
         reply is not None
         and reply.passed is not None

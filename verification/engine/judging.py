@@ -53,6 +53,7 @@ class Answer:
 
     `calls` counts all that were made for it (0 from the cache), `cost_usd` is a decimal string:
     what these calls cost, never a running total. `ref` names the last call for `Judge.note`.
+    `is_cut`: the model had to stop before it wanted to.
     """
 
     text: str = ""
@@ -65,6 +66,7 @@ class Answer:
     completion_tokens: int = 0
     cost_usd: str = "0"
     ref: int = 0
+    is_cut: bool = False
 
 
 class Judge(Protocol):

@@ -87,7 +87,7 @@ def _votes(
 
 
 def _read(booth: Booth, talk: Conversation, number: int, answer: Answer) -> Vote:
-    found = read(answer.text, booth.prompt, strict=is_strict(booth.case))
+    found = read(answer, booth.prompt, strict=is_strict(booth.case))
     talk.note(answer, found.stage)
     return opened(booth.case, number, answer, found, booth.quotes)
 

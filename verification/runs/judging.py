@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from verification.adapters import judge as adapter
 from verification.adapters.judge import Completion, Connection, Patience
+from verification.adapters.judge_reply import CUT
 from verification.engine.case import MAX_PROMPT_CHARS
 from verification.engine.judging import Answer, Question
 from verification.engine.verifier import JudgeModels
@@ -125,6 +126,7 @@ class StoredJudge:
             lost=completion.lost,
             detail=completion.detail,
             model=completion.model,
+            is_cut=completion.is_cut,
         )
 
     def _reserve(self, asking: Asking) -> str:
@@ -196,4 +198,5 @@ def _said_before(before: Sequence[ModelCall]) -> Answer:
         completion_tokens=sum(call.completion_tokens for call in before),
         cost_usd=str(sum((call.cost_usd for call in before), Decimal(0))),
         ref=last.pk,
+        is_cut=last.error == CUT,
     )
