@@ -11,7 +11,7 @@ from verification.engine.outcome import FindingVerdict
 from verification.engine.protocol import verdict_line
 from verification.engine.protocol.doubt import BROKEN_OFF, DISAGREE, TOO_MANY, UNCLEAR, Doubt
 from verification.engine.protocol.fields import Fields
-from verification.engine.protocol.mentions import quoted_mentions
+from verification.engine.protocol.mentions import Mention, quoted_mentions
 from verification.engine.protocol.objects import (
     Span,
     closes_what_never_began,
@@ -124,11 +124,18 @@ def _agreed(replies: Sequence[Reply | None], rest: str) -> Reply:
             continue
         if mention.is_of_the_whole and mention.truth is (not last.passed):
             raise Doubt(DISAGREE)
-        if last.passed and mention.verdict is FindingVerdict.VIOLATED:
+        if last.passed and _is_open(mention):
             raise Doubt(DISAGREE)
         if last.passed and mention.is_of_the_whole and mention.truth is None:
             raise Doubt(BROKEN_OFF)
     return last
+
+
+def _is_open(mention: Mention) -> bool:
+    """Whether a rule that is spoken of beside a pass is violated, or not said to be satisfied."""
+    if mention.is_of_the_whole:
+        return mention.verdict is FindingVerdict.VIOLATED
+    return mention.verdict is not FindingVerdict.SATISFIED
 
 
 def _differ(one: Reply, last: Reply) -> bool:
