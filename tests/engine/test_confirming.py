@@ -139,6 +139,22 @@ def test_no_answer_of_its_own_is_doubt_and_nothing_is_taken_out(said: Any) -> No
     assert conclusion.artefacts == ()
 
 
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (lambda question: reply(question), "The judge's answer says nothing about them."),
+        (lambda _question: "I cannot.", "The answer on unconfirmed claims could not be read."),
+        (is_lost, "429"),
+    ],
+)
+def test_why_nothing_was_found_out_is_said(said: Any, told: str) -> None:
+    conclusion = settled(ADVICE, judge=judge_who(said))
+
+    (finding,) = conclusion.findings
+    assert finding.message.startswith("Whether 1 claim is confirmed could not be found out. ")
+    assert told in finding.message
+
+
 def test_two_words_on_one_claim_confirm_nothing() -> None:
     judge = judge_who(lambda question: reply(question, word(1), word(1, confirmed=False)))
 

@@ -33,6 +33,7 @@ MAX_ID_CHARS = 100
 MAX_REPLY_CHARS = 500_000
 NO_CALL_LEFT = ("parse_inconclusive", "No call was left to ask whether claims are confirmed.")
 UNREADABLE = "The answer on unconfirmed claims could not be read."
+SILENT = ("parse_inconclusive", "The judge's answer says nothing about them.")
 NOT_BORNE_OUT = "The judge finds it not borne out by the evidence."
 TWO_WORDS = "The judge says both that it is confirmed and that it is not."
 _SYSTEM = """\
@@ -98,6 +99,8 @@ def confirm(
             talk.note(answer, Stage.UNREADABLE if told is None else _stage(answer))
             if told is None:
                 lost = answer.lost or "parse_inconclusive", answer.detail or UNREADABLE
+            elif lost == NO_CALL_LEFT:
+                lost = SILENT
             for index, number in enumerate(batch, start=1):
                 if told and index in told:
                     words[number] = told[index]

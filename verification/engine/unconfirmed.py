@@ -254,10 +254,11 @@ def _taken_out(work: _Work, short: Shortfall, after: Sequence[CountedClaim]) -> 
 
 def _lost(work: _Work, why: tuple[str, str], numbers: Collection[int]) -> Finding:
     reason_code, told = why
+    claims = "1 claim is" if len(numbers) == 1 else f"{len(numbers)} claims are"
     return Finding(
         rule=ID,
         reason_code=reason_code,
-        message=f"Whether {len(numbers)} claims are confirmed could not be found out. {told}".strip(),
+        message=f"Whether {claims} confirmed could not be found out. {told}".strip(),
         enforcement=Enforcement.HARD,
         verdict=FindingVerdict.UNKNOWN,
         source=work.source,
@@ -277,6 +278,8 @@ def _why_not(pruning: Pruning) -> str:
 def _left_out(invented: int) -> str:
     if not invented:
         return ""
+    if invented == 1:
+        return "1 claim of the judge stands nowhere in the work, and is left out."
     return f"{invented} claims of the judge stand nowhere in the work, and are left out."
 
 
