@@ -121,7 +121,9 @@ def test_what_is_unknown_is_a_notification_and_blames_nobody() -> None:
     assert (told["level"], told["message"]["text"]) == ("error", "Lost.")
     assert told["associatedRule"]["id"] == "no-placeholders"
     assert (invocation["executionSuccessful"], invocation["exitCode"]) == (False, 2)
-    assert invocation["exitCodeDescription"].startswith("Undecided: the verifier could not be reached")
+    assert invocation["exitCodeDescription"].startswith(
+        "Undecided: the verifier could not be reached"
+    )
 
 
 @pytest.mark.parametrize("state", [RunState.ERRORED, RunState.CANCELLED])
