@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -95,6 +96,35 @@ def test_a_violation_counts_as_its_rule_does(rule: Any, enforcement: str, outcom
         outcome,
     )
     assert (finding.source, finding.tier, finding.message) == ("llm", 2, "Too long.")
+
+
+@pytest.mark.parametrize(
+    ("issue", "hard", "blamed"),
+    [
+        ("R12: the tone is stiff.", ("R1", "R12"), "R12"),
+        ("- R1: no source.", ("R1", "R12"), "R1"),
+        ("no-todos is broken.", ("no-todo", "no-todos", "no"), "no-todos"),
+        ("The third quarter is missing.", ("a", "third-quarter"), "acceptance-criteria"),
+    ],
+)
+def test_an_issue_blames_the_rule_that_it_names_and_none_whose_name_is_a_part_of_it(
+    issue: str, hard: tuple[str, ...], blamed: str
+) -> None:
+    said = json.dumps({"passed": False, "issues": [issue], "confidence": 0.9})
+
+    conclusion, _, _ = judged(said, rules=[llm(one, severity=Severity.ERROR) for one in hard])
+
+    assert [one.rule for one in conclusion.findings] == [blamed]
+    assert conclusion.verdict == "reject"
+
+
+def test_an_issue_of_an_advisory_rule_is_no_fault_of_a_hard_one_with_a_like_name() -> None:
+    said = json.dumps({"passed": False, "issues": ["R12: the tone is stiff."], "confidence": 0.9})
+    hard, soft = llm("R1", severity=Severity.ERROR), llm("R12")
+
+    conclusion, _, _ = judged(said, rules=[hard, soft])
+
+    assert conclusion.verdict == "undecided"
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -53,12 +54,16 @@ class Word:
 
 def weigh(case: Case, reply: Reply, quotes: Quotes) -> tuple[Word, ...]:
     """Read a reply as an answer to all rules asked about, the acceptance criteria last."""
-    given = _by_id(reply.rules, asked_rules(case))
+    rules = asked_rules(case)
+    given = _by_id(reply.rules, rules)
+    told = _issues_by_id(reply, rules)
     words = [
-        _examined(_word(case, asked, given.get(asked.id, ()), reply), case, quotes)
-        for asked in asked_rules(case)
+        _examined(
+            _word(case, one, given.get(one.id, ()), reply, told.get(one.id, ())), case, quotes
+        )
+        for one in rules
     ]
-    words.append(_examined(_of_acceptance(case, reply, words), case, quotes))
+    words.append(_examined(_of_acceptance(case, reply, words, told), case, quotes))
     return tuple(words)
 
 
@@ -109,7 +114,24 @@ def _plain(name: str) -> str:
     return " ".join(name.split()).casefold()
 
 
-def _word(case: Case, asked: AskedRule, given: Sequence[RuleAnswer], reply: Reply) -> Word:
+def _issues_by_id(reply: Reply, asked: Sequence[AskedRule]) -> Mapping[str, list[str]]:
+    """Issues by the rules that they name: a name within a longer one is not meant."""
+    by_length = sorted((re.escape(one.id) for one in asked), key=len, reverse=True)
+    name = re.compile(rf"(?<!\w)(?<!\w[-.])(?:{'|'.join(by_length)})(?![-.]?\w)")
+    told: defaultdict[str, list[str]] = defaultdict(list)
+    for issue in _issues(reply) if asked else ():
+        for rule in dict.fromkeys(name.findall(issue)):
+            told[rule].append(issue)
+    return told
+
+
+def _word(
+    case: Case,
+    asked: AskedRule,
+    given: Sequence[RuleAnswer],
+    reply: Reply,
+    issues: Sequence[str],
+) -> Word:
     enforcement = scoping.rule_enforcement(asked.rule, case.verifier.flags)
     word = Word(asked.id, asked, enforcement, UNKNOWN, gap=SILENT)
     if case.is_legacy and reply.passed and not any(one.verdict is VIOLATED for one in given):
@@ -125,8 +147,8 @@ def _word(case: Case, asked: AskedRule, given: Sequence[RuleAnswer], reply: Repl
         )
     if reply.is_short and reply.passed:
         return replace(word, verdict=SATISFIED, gap="")
-    if named := [issue for issue in _issues(reply) if asked.id in issue]:
-        return replace(word, verdict=VIOLATED, why=" ".join(named), gap="")
+    if issues:
+        return replace(word, verdict=VIOLATED, why=" ".join(issues), gap="")
     return word
 
 
@@ -134,9 +156,11 @@ def _issues(reply: Reply) -> Sequence[str]:
     return () if reply.passed else [one for one in reply.issues if one.strip()]
 
 
-def _of_acceptance(case: Case, reply: Reply, words: Sequence[Word]) -> Word:
+def _of_acceptance(
+    case: Case, reply: Reply, words: Sequence[Word], told: Mapping[str, Sequence[str]]
+) -> Word:
     word = Word(ACCEPTANCE, None, HARD, UNKNOWN, gap=SILENT)
-    issues = " ".join(_other_issues(reply, words))
+    issues = " ".join(_other_issues(reply, words, told))
     is_explained = any(one.verdict is VIOLATED and one.enforcement is HARD for one in words)
     if reply.acceptance is VIOLATED or (reply.passed is False and issues and not is_explained):
         return replace(word, verdict=VIOLATED, why=reply.acceptance_why or issues, gap="")
@@ -156,10 +180,12 @@ def _of_acceptance(case: Case, reply: Reply, words: Sequence[Word]) -> Word:
     return word
 
 
-def _other_issues(reply: Reply, words: Sequence[Word]) -> Iterator[str]:
-    for issue in _issues(reply):
-        if not any(word.verdict is VIOLATED and word.id in issue for word in words):
-            yield issue
+def _other_issues(
+    reply: Reply, words: Sequence[Word], told: Mapping[str, Sequence[str]]
+) -> Iterator[str]:
+    """Issues that name no rule which is violated."""
+    known = {one for word in words if word.verdict is VIOLATED for one in told.get(word.id, ())}
+    return (issue for issue in _issues(reply) if issue not in known)
 
 
 def _examined(word: Word, case: Case, quotes: Quotes) -> Word:
