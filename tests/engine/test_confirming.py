@@ -17,6 +17,7 @@ from tests.engine.claim_cases import (
     TEXT,
     UNREAD,
     Confirm,
+    asked_about,
     confirms,
     denies,
     is_lost,
@@ -153,6 +154,28 @@ def test_why_nothing_was_found_out_is_said(said: Any, told: str) -> None:
     (finding,) = conclusion.findings
     assert finding.message.startswith("Whether 1 claim is confirmed could not be found out. ")
     assert told in finding.message
+
+
+def test_no_question_for_proof_is_longer_than_its_judge_takes() -> None:
+    claims = [replace(ADVICE, text=f"Buy house {number}. {'So. ' * 200}") for number in range(40)]
+    evidence = tuple(EvidenceItem(f"e{number}", text="Prices rose. " * 400) for number in range(30))
+    judge = judge_who(confirms)
+    asked = case(
+        claims=claims,
+        evidence=(*evidence, *EVIDENCE),
+        output=TEXT,
+        of_phase=PHASES["critical"],
+        of_case={"prompt_chars": 30_000},
+        models=MODELS,
+        tier=2,
+    )
+
+    list(climb(asked, ports(judge=judge)))
+
+    questions = [one for one in judge.asked if one.ask is Ask.CONFIRM]
+    assert sum(map(asked_about, questions)) >= len(claims)
+    assert all(len(one.system) + len(one.prompt) <= 30_000 for one in questions)
+    assert all("[… " in one.prompt and "Prices rose." in one.prompt for one in questions)
 
 
 def test_two_words_on_one_claim_confirm_nothing() -> None:

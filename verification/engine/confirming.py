@@ -16,6 +16,7 @@ from verification.engine.protocol.framing import framed, plain, shown
 from verification.engine.protocol.objects import objects_in
 from verification.engine.protocol.prompt import token_of
 from verification.engine.protocol.reply import Stage
+from verification.engine.protocol.sections import levels
 from verification.engine.settlement import ClaimState, CountedClaim
 from verification.engine.spans import SAME_QUOTES
 
@@ -24,8 +25,11 @@ MAX_CLAIMS = 60
 MAX_ASKED = 180
 """In all. What is beyond is not asked about, and stays unconfirmed."""
 MAX_CLAIM_CHARS = 2_000
+CLAIMS_SHARE = 0.4
+"""What the claims of one call may take of a prompt."""
 MAX_EVIDENCE_CHARS = 120_000
 MIN_ITEM_CHARS = 500
+_FRAME_CHARS = 120
 MIN_QUOTE_LETTERS = 4
 """Unless it holds a digit."""
 MAX_QUOTE_CHARS = 2_000
@@ -90,7 +94,7 @@ def confirm(
     lost = NO_CALL_LEFT
     for _ in range(attempts):
         still_open = [n for n in asked_for if n not in words or words[n].why_not]
-        batches = _batches(still_open)[: talk.calls_left]
+        batches = _batches(case, claims, still_open)[: talk.calls_left]
         if not batches:
             break
         questions = [_question(case, judge, batch, claims, words) for batch in batches]
@@ -108,8 +112,21 @@ def confirm(
     return Asked(after, frozenset(asked_for) - frozenset(words), lost)
 
 
-def _batches(numbers: Sequence[int]) -> list[Sequence[int]]:
-    return [numbers[at : at + MAX_CLAIMS] for at in range(0, len(numbers), MAX_CLAIMS)]
+def _batches(
+    case: Case, claims: Mapping[int, CountedClaim], numbers: Sequence[int]
+) -> list[list[int]]:
+    """Share the claims out over calls, none of them too long for its judge."""
+    batches: list[list[int]] = []
+    limit = int(case.prompt_chars * CLAIMS_SHARE)
+    room = 0
+    for number in numbers:
+        size = min(len(claims[number].text), MAX_CLAIM_CHARS) + _FRAME_CHARS
+        if not batches or size > room or len(batches[-1]) == MAX_CLAIMS:
+            batches.append([])
+            room = limit
+        batches[-1].append(number)
+        room -= size
+    return batches
 
 
 def _after(claim: CountedClaim, word: _Word | None) -> CountedClaim:
@@ -140,36 +157,40 @@ def _question(
         lines.append(f"{index}. {shown(' '.join(claims[number].text.split()), MAX_CLAIM_CHARS)}")
         if number in words:
             lines.append(f"   Still open: {words[number].why_not}")
+    system = _SYSTEM.format(fence=case.fence, token=token)
+    told = framed(case.fence, "claims", "\n".join(lines))
+    room = case.prompt_chars - len(system) - len(told) - _FRAME_CHARS
     parts = [
         "# Claims",
-        framed(case.fence, "claims", "\n".join(lines)),
+        told,
         "# Evidence",
-        *_evidence(case, [claims[number] for number in batch]),
+        *_evidence(case, [claims[number] for number in batch], min(room, MAX_EVIDENCE_CHARS)),
         "Give the JSON object now.",
     ]
     return Question(
         judge,
         Ask.CONFIRM,
-        _SYSTEM.format(fence=case.fence, token=token),
+        system,
         "\n\n".join(parts),
         _schema(token),
         nonce=case.nonce,
     )
 
 
-def _evidence(case: Case, claims: Sequence[CountedClaim]) -> Iterator[str]:
-    """Items that the claims name come first; what there is no room for is left out, and said."""
+def _evidence(case: Case, claims: Sequence[CountedClaim], room: int) -> Iterator[str]:
+    """Items that the claims name come first; what there is no room for is left out, and said.
+
+    Short items stay whole.
+    """
     named = {one for claim in claims for one in claim.evidence}
     items = sorted(case.submission.evidence, key=lambda item: item.id not in named)
-    limit = max(MIN_ITEM_CHARS, MAX_EVIDENCE_CHARS // max(1, len(items)))
-    room = MAX_EVIDENCE_CHARS
-    for position, item in enumerate(items):
-        text = shown(f"id: {json.dumps(item.id, ensure_ascii=False)}\n{item.text}", limit)
-        room -= len(text)
-        if room < 0:
-            yield f"{len(items) - position} more items were left out."
-            return
-        yield framed(case.fence, f"evidence {position + 1}", text)
+    fitting = items[: max(0, room) // (MIN_ITEM_CHARS + _FRAME_CHARS)]
+    whole = [f"id: {json.dumps(item.id, ensure_ascii=False)}\n{item.text}" for item in fitting]
+    limits = levels([len(text) + _FRAME_CHARS for text in whole], room)
+    for number, (text, limit) in enumerate(zip(whole, limits, strict=True), start=1):
+        yield framed(case.fence, f"evidence {number}", shown(text, limit - _FRAME_CHARS))
+    if more := len(items) - len(fitting):
+        yield f"{more} more items were left out."
 
 
 def _schema(token: str) -> dict[str, Any]:
