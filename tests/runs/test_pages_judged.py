@@ -278,7 +278,8 @@ def test_claims_are_filtered_by_label_in_the_address(
     }
 
 
-def test_a_claim_tells_its_label_its_evidence_and_what_became_of_it(run: Run) -> None:
+def test_a_claim_tells_its_label_its_evidence_and_what_became_of_it() -> None:
+    run = make_run(make_project(), body={"evidence": [{"id": "e1", "text": "It rose by 4 %."}]})
     set_claims(live_of(run), CLAIMS, supporting_unconfirmed_ratio=0.5)
 
     html = html_of(run)
@@ -289,6 +290,48 @@ def test_a_claim_tells_its_label_its_evidence_and_what_became_of_it(run: Run) ->
     assert '<q class="quoted"><bdi>rose by 4</bdi></q>' in html
     assert 'href="?evidence=e1#artefact"' in html
     assert "50.0 % unconfirmed outside recommendations." in html
+
+
+def test_evidence_that_was_not_submitted_leads_nowhere(run: Run) -> None:
+    set_claims(live_of(run), [claim("It rose.", evidence=("e9",))])
+
+    html = html_of(run)
+
+    assert '<small class="faint">not submitted</small>' in html
+    assert "evidence=e9" not in html
+
+
+def test_alternatives_stand_beside_the_output() -> None:
+    run = make_run(
+        make_project(),
+        tier_requested=3,
+        body={"alternatives": ["Revenue fell.", HOSTILE]},
+        findings=[{"rule": "alternatives", "tier": 3, "source": "llm"}],
+    )
+
+    html = html_of(run, "?at=1", target="artefact")
+
+    assert 'aria-current="true">Alternatives <span class="figures faint">2</span></a>' in html
+    assert "Revenue fell." in html
+    assert "<script>alert" not in html
+    assert html_of(run, "?show=alternatives", target="artefact").count("Alternative 2") == 1
+
+
+@pytest.mark.parametrize(
+    ("reason_code", "is_told"), [("vote_divergence", True), ("verifier_unavailable", False)]
+)
+def test_an_undecided_run_tells_what_was_found_out_about_its_doubt(
+    reason_code: str, is_told: bool
+) -> None:
+    run = make_run(
+        make_project(),
+        outcome=Outcome.FAIL,
+        verdict=Verdict.UNDECIDED,
+        reason_code=reason_code,
+        findings=[{"verdict": "unknown", "reason_code": reason_code, "message": "Of 3, 1 each."}],
+    )
+
+    assert ("<bdi>Of 3, 1 each.</bdi></p>" in html_of(run)) is is_told
 
 
 def test_the_filtered_claims_come_alone(run: Run) -> None:
@@ -383,7 +426,7 @@ def test_remediations_are_listed_with_their_state(run: Run, state: RemediationSt
 
     html = html_of(run)
 
-    assert "confirm or prune" in html
+    assert f'?run={run.uuid}">Confirm or take out</a>' in html
     assert "Nobody came." in html
     assert "0 of 2 attempts" in html
 
@@ -412,6 +455,7 @@ def waiting_run(**columns: Any) -> Run:
             "state": RunState.QUEUED,
             "outcome": None,
             "verdict": "",
+            "reason_code": "",
             "undecided_since": now,
             "next_at": now + timedelta(seconds=38),
             "lease_until": now + timedelta(seconds=38),
@@ -438,6 +482,7 @@ def test_lists_tell_a_run_in_doubt_from_one_that_nobody_looked_at() -> None:
     html = signed_in(make_user(run.project)).get(listed).content.decode()
 
     assert len(re.findall(r"</svg>in doubt</span>", html)) == 1
+    assert html.count('<span class="soft why">the judge was too busy</span>') == 1
     assert len(re.findall(r"</svg>queued</span>", html)) == 1
 
 

@@ -421,6 +421,20 @@ def test_a_finding_on_evidence_opens_that_evidence_at_its_line() -> None:
     assert [line.number for line in pane.text.lines if line.enforcement] == [30]
 
 
+def test_work_that_is_used_in_part_is_not_called_done() -> None:
+    run = make_run(
+        make_project(),
+        outcome=Outcome.PARTIAL_VERIFIED,
+        reason_code="unconfirmed_above_threshold",
+        evaluation={"action": "auto_commit"},
+    )
+
+    html = html_of(run)
+
+    assert "The work can be used, but not all of it is verified" in html
+    assert "Nothing is left to do" not in html
+
+
 def test_a_finding_on_claims_opens_them_with_those_marked() -> None:
     claims = [
         {"text": f"Claim {number}", "label": "inferred", "section": "other"} for number in range(3)
@@ -432,7 +446,7 @@ def test_a_finding_on_claims_opens_them_with_those_marked() -> None:
     pane = get(run, "?at=1").context["page"].pane  # type: ignore[attr-defined]
 
     assert [line.number for line in pane.text.lines if line.enforcement] == [1, 3]
-    assert "3. Claim 2 (inferred, other; evidence: none)" in html_of(run, "?at=1")
+    assert ">Claim 2 (inferred, other; evidence: none)" in html_of(run, "?at=1")
 
 
 def test_the_verdict_says_how_many_hard_findings_stand_beside_the_leading_one() -> None:

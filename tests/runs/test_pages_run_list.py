@@ -59,7 +59,7 @@ def test_the_list_shows_outcome_title_task_and_reason_of_each_run() -> None:
 
     html = page(project)
 
-    for text in ("Write the parser", "mr-204", "syntax invalid", "fail", "1 run"):
+    for text in ("Write the parser", "mr-204", "a file does not parse", "fail", "1 run"):
         assert text in html
 
 

@@ -67,9 +67,28 @@ def test_each_is_shown_with_what_it_asks_for_who_has_it_and_how_long_it_waits(ru
 
     for part in (
         "Confirm or take out", "1 claim", "market-7", "2 h 5 min left", "1 of 2 attempts",
-        "recommendation_pruned", "It grew by 4 %.", "inferred", "Cite.", "nobody yet",
+        "Unconfirmed recommendations were taken out", "It grew by 4 %.", "inferred", "Cite.", "nobody yet",
     ):  # fmt: skip
         assert part in told
+
+
+def test_one_on_a_rule_says_which_and_what_was_found(run: Run) -> None:
+    request = {
+        "reason_code": "rule_violated",
+        "rule": "figures-have-sources",
+        "message": "No source.",
+        "path": "size.md",
+        "line": 8,
+        "suggestion": "Add it.",
+        "claims": [],
+    }
+    make_remediation(run, request=request)
+
+    told = words(page(run.project))
+
+    for part in ("Rule figures-have-sources ·", "No source. size.md:8", "Suggestion Add it."):
+        assert part in told
+    assert "0 claims" not in told
 
 
 def test_states_are_counted_and_filter_by_the_address(run: Run) -> None:

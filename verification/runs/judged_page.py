@@ -220,9 +220,11 @@ class JudgedParts:
         return [MadeText(row) for row in rows]
 
     @cached_property
-    def remediations(self) -> list[tuple[Remediation, wording.Badge]]:
+    def remediations(self) -> list[tuple[Remediation, wording.Badge, str]]:
+        """Each with its state and what is to be done, in words."""
         rows = self.run.remediations.order_by("id")[:MAX_REMEDIATIONS_SHOWN]
-        return [(row, wording.REMEDIATION_STATES[row.state]) for row in rows]
+        modes, states = wording.REMEDIATION_MODES, wording.REMEDIATION_STATES
+        return [(row, states[row.state], modes.get(row.mode, row.mode)) for row in rows]
 
     @cached_property
     def result(self) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from verification.engine.alternatives import ALTERNATIVES_RULE
 from verification.runs import artefacts
 from verification.runs.artefacts import Diff, Mark, Text, changed_paths, diff_of, line_of
 from verification.runs.evidence_store import EvidenceLost, read_blob
@@ -15,10 +16,12 @@ from verification.runs.models import Artefact, Blob, Finding, Run, RunFile, Subm
 LINES_BEFORE_PLACE = 8
 LINES_OF_PANE = 160
 MAX_DIFFED_FILES = 8
+LINES_OF_ALTERNATIVE = 40
 MAX_JSON_CHARACTERS = 60_000
 
-OUTPUT, TOOLS, DIFF, EVIDENCE, CLAIMS, MADE = (
+OUTPUT, ALTERNATIVES, TOOLS, DIFF, EVIDENCE, CLAIMS, MADE = (
     "output",
+    "alternatives",
     "tools",
     "diff",
     "evidence",
@@ -44,6 +47,7 @@ class Pane:
     title: str
     text: Text | None = None
     calls: Sequence[ToolCall] = ()
+    alternatives: Sequence[Text] = ()
     path: str = ""
     size: int | None = None
     diffs: Sequence[tuple[str, str, Diff | None]] = ()
@@ -69,16 +73,31 @@ class Material:
             return self.evidence(finding.place["evidence"], finding)
         if "claims" in finding.place:
             return self.claims(finding.place["claims"])
+        if finding.rule == ALTERNATIVES_RULE and finding.tier == 3:
+            return self.alternatives()
         if finding.path:
             return self.file(finding.path)
         text = self.body.get("output") or ""
         return self.output(line_of(text, _mark(finding)) - LINES_BEFORE_PLACE)
+
+    def named(self, name: str) -> Pane | None:
+        """What a tab of this name shows."""
+        tabs = {OUTPUT: self.output, ALTERNATIVES: self.alternatives, TOOLS: self.tools}
+        return tabs[name]() if name in tabs else None
 
     def output(self, first: int = 1) -> Pane:
         text = self.body.get("output") or ""
         marks = [_mark(one) for one in self.findings if not one.path and not one.place]
         shown = artefacts.shown_text(text, marks, first=first, limit=LINES_OF_PANE)
         return Pane(OUTPUT, "Output", text=shown, size=len(text.encode()))
+
+    def alternatives(self) -> Pane:
+        """The other outputs of the same task, each from its beginning."""
+        texts = [
+            artefacts.shown_text(str(text), limit=LINES_OF_ALTERNATIVE)
+            for text in self.body.get("alternatives") or ()
+        ]
+        return Pane(ALTERNATIVES, "Alternatives to the output", alternatives=texts)
 
     def file(self, path: str, first: int = 1) -> Pane:
         row = self.files.get(path)
@@ -135,9 +154,8 @@ class Material:
         )
 
     def claims(self, numbers: Sequence[int]) -> Pane:
-        """Each claim in a line of its own."""
-        claims = self.body.get("claims") or ()
-        text = "\n".join(_claim(number, one) for number, one in enumerate(claims, start=1))
+        """Each claim in a line of its own, so that its number is the line's."""
+        text = "\n".join(_claim(one) for one in self.body.get("claims") or ())
         marks = [
             Mark(one.enforcement, number + 1)
             for one in self.findings
@@ -181,10 +199,10 @@ def _mark(finding: Finding) -> Mark:
     return Mark(finding.enforcement, finding.line, finding.column, quote)
 
 
-def _claim(number: int, claim: Mapping[str, Any]) -> str:
+def _claim(claim: Mapping[str, Any]) -> str:
     said = " ".join(str(claim.get("text") or "").split())
     evidence = ", ".join(map(str, claim.get("evidence") or ())) or "none"
-    return f"{number}. {said} ({claim.get('label')}, {claim.get('section')}; evidence: {evidence})"
+    return f"{said} ({claim.get('label')}, {claim.get('section')}; evidence: {evidence})"
 
 
 def _call(number: int, call: Mapping[str, Any], enforcement: str) -> ToolCall:

@@ -13,10 +13,11 @@ from django.utils import timezone
 
 from loomverify.accounts.models import Project
 from processes.selectors import definition_of
+from verification.engine.outcome import FindingVerdict
 from verification.runs import judge_wording, wording
 from verification.runs.artefacts import Text
 from verification.runs.judged_page import JudgedParts
-from verification.runs.material import DIFF, OUTPUT, TOOLS, Material, Pane, shown_file
+from verification.runs.material import DIFF, Material, Pane, shown_file
 from verification.runs.models import (
     Evaluation,
     Event,
@@ -137,6 +138,10 @@ class RunPage:
         return submission.body if submission else {}
 
     @cached_property
+    def evidence_ids(self) -> frozenset[str]:
+        return frozenset(str(one.get("id")) for one in self.body.get("evidence") or ())
+
+    @cached_property
     def files(self) -> dict[str, RunFile]:
         rows = RunFile.objects.filter(run=self.run).select_related("blob__project")
         return {row.path: row for row in rows.order_by("path")}
@@ -170,6 +175,15 @@ class RunPage:
         code = self.evaluation.reason_code if self.evaluation else ""
         fitting = [one for one in self.findings if one.row.reason_code == code]
         return next(iter(fitting or self.findings), None)
+
+    @property
+    def doubt(self) -> str:
+        """What was found out about the doubt, where that is more than its reason."""
+        if self.leading is None or self.leading.row.verdict != FindingVerdict.UNKNOWN:
+            return ""
+        if self.leading.row.reason_code == "verifier_unavailable":
+            return ""
+        return self.leading.row.message
 
     @cached_property
     def other_hard(self) -> int:
@@ -276,10 +290,10 @@ class RunPage:
             (one for one in self.judged.made if str(one.row.uuid) == self.choice.made), None
         ):
             return self.material.made(made.title, made.row)
-        if self.choice.show == TOOLS:
-            return self.material.tools()
+        if named := self.material.named(self.choice.show):
+            return named
         if self.choice.show == DIFF and self.previous:
             return self.material.diff(self.previous)
-        if self.choice.show != OUTPUT and self.selected:
+        if self.selected:
             return self.material.at(self.selected.row)
         return self.material.output()

@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 from django.conf import settings
 from django.contrib import messages
+from django.db.models import OuterRef, QuerySet, Subquery
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -83,9 +84,7 @@ def run_list(request: AccessRequest) -> HttpResponse:
     }
     try:
         matching = selectors.runs(project, filters)
-        rows, cursor = paging.newest_first(
-            matching.select_related(*LIST_RELATIONS), cursor=request.GET.get("cursor", "")
-        )
+        rows, cursor = paging.newest_first(_listed(matching), cursor=request.GET.get("cursor", ""))
     except InputError as error:
         return render(request, "runs/run_list.html", {**shown, "error": error}, status=400)
     cap = selectors.SEARCH_COUNT_CAP if filters.q else selectors.COUNT_CAP
@@ -108,7 +107,7 @@ def run_rows(request: AccessRequest) -> HttpResponse:
     try:
         ids = [uuid.UUID(text) for text in request.GET.get("ids", "").split(",") if text]
         after = request.GET.get("after", "")
-        found = selectors.runs(project).select_related(*LIST_RELATIONS)
+        found = _listed(selectors.runs(project))
         rows = list(found.filter(uuid__in=ids[:MAX_LIVE_ROWS]))
         newer = 0
         if after:
@@ -242,6 +241,14 @@ def _choice(request: AccessRequest) -> Choice:
         evidence=request.GET.get("evidence", ""),
         made=request.GET.get("made", ""),
         claims=request.GET.get("claims", ""),
+    )
+
+
+def _listed(runs: QuerySet[Run]) -> QuerySet[Run]:
+    """With what a row shows: of a run in doubt, why it is."""
+    live = Evaluation.objects.filter(pk=OuterRef("live_evaluation_id"))
+    return runs.select_related(*LIST_RELATIONS).annotate(
+        doubt_code=Subquery(live.values("reason_code")[:1])
     )
 
 

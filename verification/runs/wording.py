@@ -58,12 +58,18 @@ REMEDIATION_STATES = {
     "failed": Badge("failed", "fail", _CROSS),
     "expired": Badge("expired", "warn", _CLOCK),
 }
+REMEDIATION_MODES = {
+    "confirm_or_prune": "Confirm or take out",
+    "targeted_remediation": "Remedy this alone",
+    "queue_follow_up": "Follow up",
+    "remediate_and_retry": "Remedy and submit again",
+}
 STATUSES = {
     Status.PASSED: Badge("passed", "pass", _CHECK),
     Status.FAILED: Badge("failed", "fail", _CROSS),
     Status.TIMED_OUT: Badge("timed out", "warn", _CLOCK),
     Status.SKIPPED: Badge("skipped", "open", _DASH),
-    Status.ERROR: Badge("error", "warn", _BOLT),
+    Status.ERROR: Badge("undecided", "open", _QUESTION),
 }
 FINDING_VERDICTS = {
     "violated": Badge("violated", "fail", _CROSS),
@@ -131,7 +137,7 @@ REASONS = {
     "parse_inconclusive": "the judge's answer could not be read",
     "infra_verifier_error": "the verifier could not be reached, or failed itself",
     "rate_limited": "the judge was too busy",
-    "vote_divergence": "the votes disagree",
+    "vote_divergence": "votes or alternatives disagree",
     "low_confidence": "the judge is not sure enough",
     "budget_exhausted": "the budget for judging is spent",
     "invalid_output": "the output is not of the shape that was asked for",
@@ -151,6 +157,8 @@ NEXT_STEPS = {
     Action.REVIEW_BRANCH: "Keep the work on a branch until a person has looked at it.",
     Action.REVERT: "Take the work back: it cannot be used as it is.",
 }
+
+PARTLY = "The work can be used, but not all of it is verified: what is not, is listed below."
 
 NOT_BLAMED = "The work is not blamed and no attempt was counted."
 
@@ -176,6 +184,8 @@ def next_step(run: Run, action: str) -> str:
     task = run.task
     if not said:
         return ""
+    if action == Action.AUTO_COMMIT and run.outcome == Outcome.PARTIAL_VERIFIED:
+        return PARTLY
     if task.exhausted and run.verdict == Verdict.REJECT:
         if run.rerun_execution:
             return "Nothing: the task was tried again since and takes no more submissions."

@@ -13,12 +13,6 @@ from verification.runs.models.followup import RemediationState
 from verification.runs.remediations.rows import OPEN
 
 MAX_SHOWN_CLAIMS = 50
-MODES = {
-    "confirm_or_prune": "Confirm or take out",
-    "targeted_remediation": "Remedy this alone",
-    "queue_follow_up": "Follow up",
-    "remediate_and_retry": "Remedy and submit again",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +26,29 @@ class Row:
 
     @property
     def words(self) -> str:
-        return MODES.get(self.row.mode, self.row.mode)
+        return wording.REMEDIATION_MODES.get(self.row.mode, self.row.mode)
 
     @property
     def reason_code(self) -> str:
         return str(self.row.request.get("reason_code") or "")
+
+    @property
+    def rule(self) -> str:
+        return str(self.row.request.get("rule") or "")
+
+    @property
+    def message(self) -> str:
+        return str(self.row.request.get("message") or "")
+
+    @property
+    def suggestion(self) -> str:
+        return str(self.row.request.get("suggestion") or "")
+
+    @property
+    def place(self) -> str:
+        """Path and line."""
+        told = self.row.request
+        return ":".join(str(part) for part in (told.get("path"), told.get("line")) if part)
 
     @property
     def instructions(self) -> str:
