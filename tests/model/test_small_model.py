@@ -18,7 +18,7 @@ from loomverify.accounts.models import Project, Role
 from tests.model.served import Served
 from tests.runs.conftest import Caller, new_process, new_project
 from tests.runs.judged import calls_of, submit, work_on
-from verification.engine.judging import MAX_CALLS
+from verification.engine.judges.asking import MAX_CALLS
 from verification.engine.protocol.recovery import recover
 from verification.engine.protocol.reply import Stage
 from verification.engine.verifier import Flags, JudgeModels, VerifierSpec
@@ -35,6 +35,7 @@ RULED = """\
 name: ruled
 phases:
   - id: write
+    description: Write the summary.
 verification:
   rules:
     - name: names-a-quarter
