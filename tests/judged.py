@@ -13,9 +13,9 @@ from django.utils import timezone
 from loomverify.accounts.models import Project
 from processes.models import Process
 from tests.builders import make_run
+from verification.engine.claims.settlement import ClaimSource, ClaimState, CountedClaim
 from verification.engine.outcome import Outcome
 from verification.engine.protocol.framing import framed
-from verification.engine.settlement import ClaimSource, ClaimState, CountedClaim
 from verification.runs import evidence_store
 from verification.runs.models import (
     Artefact,

@@ -11,7 +11,7 @@ from verification.adapters.custom import InstalledVerifiers
 from verification.adapters.custom_calling import answer_for
 from verification.adapters.custom_wire import Given
 from verification.engine.fakes import MemoryWorkspace
-from verification.engine.judging import CustomAnswer
+from verification.engine.judges.asking import CustomAnswer
 
 OPERATORS = "tests.adapters.operators"
 

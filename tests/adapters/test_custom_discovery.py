@@ -8,7 +8,7 @@ from tests.adapters.custom_cases import entry_points_of, put_module
 from tests.engine.cases import case
 from verification.adapters.custom import InstalledVerifiers
 from verification.engine.fakes import MemoryWorkspace
-from verification.engine.judging import CustomAnswer
+from verification.engine.judges.asking import CustomAnswer
 
 SAYS = "def verify(submission):\n    return {!r}\n"
 

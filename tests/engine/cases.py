@@ -27,7 +27,7 @@ from verification.engine.fakes import (
     ScriptedJudge,
 )
 from verification.engine.finding import Finding
-from verification.engine.judging import Answer, Judge, Question
+from verification.engine.judges.asking import Answer, Judge, Question
 from verification.engine.tiers import TierReport
 from verification.engine.verifier import Flags, JudgeModels, VerifierSpec
 

@@ -10,7 +10,7 @@ from tests.engine.cases import MODELS, PASSING, case, ports
 from verification.engine.climb import Conclusion, climb, conclude
 from verification.engine.evidence import Claim, EvidenceItem
 from verification.engine.fakes import ScriptedJudge
-from verification.engine.judging import Answer, Ask, Question
+from verification.engine.judges.asking import Answer, Ask, Question
 from verification.engine.verifier import Flags
 
 EVIDENCE = (EvidenceItem("e1", text="Prices rose by 4 % in 2024."), EvidenceItem("e2", text="So."))

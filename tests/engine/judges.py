@@ -9,7 +9,7 @@ from typing import Any
 from tests.engine.cases import Files, judged_case, ports
 from verification.engine.climb import Conclusion, climb, conclude
 from verification.engine.fakes import ScriptedJudge
-from verification.engine.judging import Answer, Question
+from verification.engine.judges.asking import Answer, Question
 from verification.engine.tiers import TierReport
 
 Said = str | Answer | Callable[[Question], str | Answer]

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from tests.engine.cases import PASSING, judged_case, ports
 from tests.engine.strategies import JSON
-from verification.engine.alternatives import by_form, read_groups
 from verification.engine.case import MAX_PROMPT_CHARS
 from verification.engine.climb import Conclusion, climb, conclude
 from verification.engine.evidence import Submission, TaskSpec
 from verification.engine.fakes import ScriptedJudge
-from verification.engine.judging import Answer, Ask, Question
-from verification.engine.likeness import form_of
+from verification.engine.judges.alternatives import by_form, read_groups
+from verification.engine.judges.asking import Answer, Ask, Question
+from verification.engine.judges.likeness import form_of
 from verification.engine.verifier import LEGACY_FLAGS, Flags
 
 USUAL = Flags()

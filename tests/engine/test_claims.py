@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.engine.cases import PASSING, evaluate, judge_of, judged_case, llm, ports, told
-from verification.engine.claims import label_of, totals_of
+from verification.engine.claims.labels import label_of, totals_of
 from verification.engine.climb import climb, conclude
 from verification.engine.evidence import Claim, EvidenceItem
 from verification.engine.verifier import LEGACY_FLAGS, Flags

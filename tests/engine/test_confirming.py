@@ -28,11 +28,11 @@ from tests.engine.claim_cases import (
     settled,
     word,
 )
-from verification.engine.claims import CONFIRMED
+from verification.engine.claims.labels import CONFIRMED
+from verification.engine.claims.settlement import ClaimState
 from verification.engine.climb import climb, conclude
 from verification.engine.evidence import EvidenceItem
-from verification.engine.judging import Ask
-from verification.engine.settlement import ClaimState
+from verification.engine.judges.asking import Ask
 
 
 def test_the_judge_is_asked_to_confirm_before_anything_is_taken_out() -> None:

@@ -14,7 +14,7 @@ from verification.engine.climb import Conclusion, climb, conclude
 from verification.engine.custom import ID
 from verification.engine.fakes import ScriptedVerifiers
 from verification.engine.feedback import feedback
-from verification.engine.judging import CustomAnswer
+from verification.engine.judges.asking import CustomAnswer
 from verification.engine.outcome import Status
 from verification.engine.reasons import reason
 from verification.engine.tiers import TierReport

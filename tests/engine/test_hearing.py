@@ -11,8 +11,8 @@ from tests.engine.cases import FAILING, MODELS, PASSING, case, judged_case, llm,
 from tests.engine.judges import judged
 from tests.engine.protocol.corpus import UNREAD, Malformed, corpus
 from tests.engine.protocol.generator import made
-from verification.engine.hearing import read
-from verification.engine.judging import Answer, Ask, Question
+from verification.engine.judges.asking import Answer, Ask, Question
+from verification.engine.judges.hearing import read
 from verification.engine.protocol.bearing import bears_out
 from verification.engine.protocol.echoes import holds_copied_verdict
 from verification.engine.protocol.prompt import Prompt, assessment

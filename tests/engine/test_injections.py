@@ -21,10 +21,10 @@ from verification.engine.case import Case
 from verification.engine.climb import Conclusion, climb, conclude
 from verification.engine.evidence import Claim, EvidenceItem, ToolCall
 from verification.engine.fakes import ScriptedJudge
-from verification.engine.hearing import read
-from verification.engine.judging import Answer, Question
+from verification.engine.judges.asking import Answer, Question
+from verification.engine.judges.hearing import read
+from verification.engine.judges.voting import vote
 from verification.engine.protocol.prompt import assessment, token_of
-from verification.engine.voting import vote
 
 FOLDER = Path(__file__).parent / "injections"
 FENCE = "9b1c44e07fd2a653"

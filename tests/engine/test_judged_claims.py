@@ -19,7 +19,7 @@ from tests.engine.claim_cases import (
     said,
     settled,
 )
-from verification.engine.claims import is_recommendation
+from verification.engine.claims.labels import is_recommendation
 from verification.engine.evidence import Claim
 
 

@@ -40,7 +40,7 @@ from verification.engine.evidence import (
 )
 from verification.engine.fakes import FixedClock, InProcessProbe
 from verification.engine.finding import Finding, TraceReason, with_fingerprints
-from verification.engine.judging import Question
+from verification.engine.judges.asking import Question
 from verification.engine.outcome import FindingVerdict, Verdict
 from verification.engine.reasons import REASONS
 from verification.engine.verifier import LEGACY_FLAGS, Flags, PhaseScope, VerifierSpec

@@ -13,7 +13,7 @@ from tests.engine.strategies import FLAGS, cases
 from verification.engine.case import Case, Ports
 from verification.engine.climb import Conclusion, climb, conclude
 from verification.engine.fakes import FixedClock, InProcessProbe
-from verification.engine.judging import Answer
+from verification.engine.judges.asking import Answer
 from verification.engine.outcome import Outcome, Verdict
 from verification.engine.verifier import LEGACY_FLAGS, Flags
 

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.engine.cases import case, ports
+from verification.engine.claims.pruned_files import Pruning, prune
+from verification.engine.claims.pruning import cut
+from verification.engine.claims.spans import kept, without
+from verification.engine.claims.submitted_texts import changed, texts_of
 from verification.engine.evidence import CouldNotInspect, NotInspected, Probe, SyntaxProblem
 from verification.engine.fakes import InProcessProbe, MemoryWorkspace
-from verification.engine.pruned_files import Pruning, prune
-from verification.engine.pruning import cut
-from verification.engine.spans import kept, without
-from verification.engine.submitted_texts import changed, texts_of
 
 ADVICE = "Buy the company now."
 TEXTS = st.lists(

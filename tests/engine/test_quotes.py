@@ -12,7 +12,7 @@ from processes.definition.model import Severity, Target
 from tests.engine.cases import Files, judged_case, llm, ports, told
 from tests.engine.judges import Said, judged, reply
 from verification.engine.evidence import EvidenceItem, ToolCall
-from verification.engine.judging import Ask
+from verification.engine.judges.asking import Ask
 from verification.engine.protocol.absences import denied
 from verification.engine.protocol.framing import plain
 from verification.engine.protocol.quotes import Quotes

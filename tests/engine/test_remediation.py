@@ -18,9 +18,9 @@ from tests.engine.claim_cases import (
     judge_who,
     settled,
 )
+from verification.engine.claims.remediation import EXPECTED
+from verification.engine.claims.settlement import Artefact, ArtefactKind, RemediationDraft
 from verification.engine.climb import climb, conclude
-from verification.engine.remediation import EXPECTED
-from verification.engine.settlement import Artefact, ArtefactKind, RemediationDraft
 from verification.engine.tiers import TierReport
 from verification.engine.verifier import LEGACY_FLAGS, Flags
 

@@ -8,7 +8,7 @@ import pytest
 from processes.definition.model import Enforcement, Severity, Target
 from tests.engine.cases import FAILING, PASSING, llm, told
 from tests.engine.judges import Said, judged, reply
-from verification.engine.judging import MAX_CALLS, Answer, Ask
+from verification.engine.judges.asking import MAX_CALLS, Answer, Ask
 from verification.engine.verifier import LEGACY_FLAGS, Flags, JudgeModels
 
 HARD = llm("sourced", severity=Severity.ERROR)

@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from verification.engine.passages import passages
-from verification.engine.pruning import cut
-from verification.engine.settlement import ArtefactKind, CountedClaim
-from verification.engine.spans import kept, merged
-from verification.engine.submitted_texts import SubmittedText
-from verification.engine.synthesis import part, parted
+from verification.engine.claims.passages import passages
+from verification.engine.claims.pruning import cut
+from verification.engine.claims.settlement import ArtefactKind, CountedClaim
+from verification.engine.claims.spans import kept, merged
+from verification.engine.claims.submitted_texts import SubmittedText
+from verification.engine.claims.synthesis import part, parted
 
 REPORT = """\
 # Report

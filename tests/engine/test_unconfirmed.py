@@ -30,9 +30,9 @@ from tests.engine.claim_cases import (
     result,
     settled,
 )
+from verification.engine.claims.settlement import ClaimState
 from verification.engine.evidence import Claim
-from verification.engine.judging import Ask
-from verification.engine.settlement import ClaimState
+from verification.engine.judges.asking import Ask
 from verification.engine.verifier import Flags
 
 PARTLY = ("partial_verified", "accept", "unconfirmed_above_threshold")

@@ -27,8 +27,8 @@ from tests.engine.claim_cases import (
     said,
     settled,
 )
+from verification.engine.claims.settlement import ClaimState
 from verification.engine.evidence import Claim
-from verification.engine.settlement import ClaimState
 from verification.engine.verifier import Flags
 
 SOME = st.lists(st.sampled_from([ADVICE, SURE, FACT, GUESS, HUNCH]), max_size=5, unique=True)

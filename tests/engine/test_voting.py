@@ -13,10 +13,10 @@ from processes.definition.model import Rule, Severity
 from tests.engine.cases import FAILING, MODELS, PASSING, judge_of, judged_case, llm, ports
 from verification.engine.climb import Conclusion, TierReport, climb, conclude
 from verification.engine.fakes import ScriptedJudge
-from verification.engine.judging import MAX_TRIES, Answer, Ask, Question
+from verification.engine.judges.asking import MAX_TRIES, Answer, Ask, Question
+from verification.engine.judges.voting import REPEATED_TEMPERATURE
 from verification.engine.protocol.prompt import token_of
 from verification.engine.verifier import LEGACY_FLAGS, Flags, JudgeModels
-from verification.engine.voting import REPEATED_TEMPERATURE
 
 PASS, FAIL, NOISE = PASSING, FAILING, "I could not say."
 LOST = Answer(lost="infra_verifier_error", detail="Connection reset.")

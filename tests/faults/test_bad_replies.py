@@ -19,7 +19,7 @@ from tests.faults.mixed_replies import AWAY, MALFORMED, PROCESS, SHARES, MixedJu
 from tests.model_server import model_server
 from tests.runs.conftest import Caller, new_process, new_project
 from tests.runs.judged import judged_by, make_due, pass_deadline, submit
-from verification.engine.judging import MAX_CALLS
+from verification.engine.judges.asking import MAX_CALLS
 from verification.runs import worker
 from verification.runs.models import Event, ModelCall, Run, Task
 

@@ -14,8 +14,8 @@ from tests.processes.builtin_cases import (
 )
 from verification.engine.case import Case
 from verification.engine.climb import Conclusion, conclude
+from verification.engine.judges.semantic import assess
 from verification.engine.protocol.prompt import asked_rules
-from verification.engine.semantic import assess
 from verification.engine.verifier import VerifierSpec
 
 

@@ -23,7 +23,7 @@ from tests.runs.judged import (
     together,
     work_on,
 )
-from verification.engine.judging import MAX_CALLS
+from verification.engine.judges.asking import MAX_CALLS
 from verification.runs import calls, retention
 from verification.runs.evidence_store import read_blob
 from verification.runs.models import Blob, CallHour, Evaluation, ModelCall, Run, TierResult

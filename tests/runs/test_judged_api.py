@@ -13,8 +13,8 @@ from loomverify.accounts.models import Project, Role
 from tests.builders import evaluate, make_project, make_run
 from tests.judged import VERDICT, claim, judged_run, live_of, make_call, set_claims
 from tests.runs.conftest import Caller, problem
+from verification.engine.claims.settlement import ClaimState
 from verification.engine.outcome import Outcome, Verdict
-from verification.engine.settlement import ClaimState
 from verification.runs.models import Evaluation, Run, RunState
 
 pytestmark = pytest.mark.django_db

@@ -23,9 +23,9 @@ from tests.judged import (
     make_votes,
     set_claims,
 )
+from verification.engine.claims.settlement import ArtefactKind, ClaimState
 from verification.engine.outcome import Outcome, Verdict
 from verification.engine.protocol.reply import Stage
-from verification.engine.settlement import ArtefactKind, ClaimState
 from verification.runs import judge_wording
 from verification.runs.exchanges import place_read
 from verification.runs.models import Evaluation, ModelCall, Run, RunState

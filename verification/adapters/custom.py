@@ -16,7 +16,7 @@ from verification.adapters.custom_wire import Given, lost, read_answer
 from verification.engine.case import Case
 from verification.engine.evidence import Workspace
 from verification.engine.finding import cleaned
-from verification.engine.judging import CustomAnswer
+from verification.engine.judges.asking import CustomAnswer
 
 logger = logging.getLogger(__name__)
 

@@ -15,7 +15,7 @@ from typing import Any, Final, NoReturn
 from processes.definition.model import Definition, Phase
 from verification.engine.evidence import Submission
 from verification.engine.finding import cleaned
-from verification.engine.judging import CustomAnswer
+from verification.engine.judges.asking import CustomAnswer
 from verification.engine.outcome import Status
 
 LENGTH: Final = struct.Struct(">I")

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from processes.definition.model import Definition, Phase
 from verification.engine.evidence import Probe, Submission, Workspace
-from verification.engine.judging import CustomAnswer, Judge
+from verification.engine.judges.asking import CustomAnswer, Judge
 from verification.engine.verifier import VerifierSpec
 
 MAX_PROMPT_CHARS = 200_000

@@ -8,26 +8,20 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from processes.definition.model import Enforcement
-from verification.engine import (
-    checks,
-    confidence,
-    custom,
-    legacy,
-    policy,
-    remediation,
-    scoping,
-    semantic,
-    voting,
-)
+from verification.engine import checks, confidence, custom, legacy, policy, scoping
 from verification.engine.case import Case, Ports
-from verification.engine.claims import ClaimCounts, counted_claims, evidence_ids, totals_of
+from verification.engine.claims import remediation
+from verification.engine.claims.labels import ClaimCounts, counted_claims, evidence_ids, totals_of
+from verification.engine.claims.settlement import Artefact, CountedClaim, RemediationDraft
+from verification.engine.claims.unconfirmed import Settled, settle
 from verification.engine.finding import (
     Finding,
     TraceEntry,
     TraceReason,
     with_fingerprints,
 )
-from verification.engine.judging import Ballot
+from verification.engine.judges import semantic, voting
+from verification.engine.judges.asking import Ballot
 from verification.engine.outcome import (
     ConfidenceLevel,
     FindingVerdict,
@@ -38,9 +32,7 @@ from verification.engine.outcome import (
     Status,
     Verdict,
 )
-from verification.engine.settlement import Artefact, CountedClaim, RemediationDraft
 from verification.engine.tiers import TierReport
-from verification.engine.unconfirmed import Settled, settle
 
 __all__ = ["Case", "Conclusion", "Ports", "TierReport", "climb", "conclude"]
 

@@ -10,7 +10,7 @@ from processes.definition.model import Enforcement
 from verification.engine import policy
 from verification.engine.case import Case, Ports
 from verification.engine.finding import Finding
-from verification.engine.judging import CustomAnswer
+from verification.engine.judges.asking import CustomAnswer
 from verification.engine.outcome import FindingVerdict, Source, Status
 
 ID = "custom-verifier"

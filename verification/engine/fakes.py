@@ -17,7 +17,7 @@ from verification.engine.evidence import (
     SyntaxProblem,
 )
 from verification.engine.grammars import Parsed, grammar_of
-from verification.engine.judging import Answer, CustomAnswer, Question
+from verification.engine.judges.asking import Answer, CustomAnswer, Question
 from verification.engine.matching import Texts, search
 
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
+from verification.engine.claims.settlement import Artefact, CountedClaim
 from verification.engine.finding import Finding, TraceEntry
-from verification.engine.judging import Ballot
+from verification.engine.judges.asking import Ballot
 from verification.engine.outcome import Status
-from verification.engine.settlement import Artefact, CountedClaim
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
 from verification.adapters.judge import Completion, Connection
-from verification.engine.judging import Ask, Question
+from verification.engine.judges.asking import Ask, Question
 from verification.engine.outcome import Verdict
 from verification.engine.protocol.reply import Stage
 from verification.runs import figures, statements

@@ -13,11 +13,11 @@ from psycopg.types.json import Jsonb
 from processes.definition.model import Enforcement
 from verification.engine import confidence
 from verification.engine.attempts import Accounted, TaskHistory, account
+from verification.engine.claims.settlement import ClaimState
 from verification.engine.climb import Case, Conclusion
 from verification.engine.feedback import Feedback, feedback
 from verification.engine.outcome import Action, Purpose, Verdict
 from verification.engine.reasons import reason
-from verification.engine.settlement import ClaimState
 from verification.runs import calls, events, figures, keeping, outbox, reverifying, statements
 from verification.runs.leases import Lease, LeaseLost
 from verification.runs.models import Evaluation, Review

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from verification.engine.judging import Ask
+from verification.engine.claims.settlement import ArtefactKind, ClaimSource
+from verification.engine.judges.asking import Ask
 from verification.engine.protocol.reply import Stage
-from verification.engine.settlement import ArtefactKind, ClaimSource
 
 ASKS = {
     Ask.ASSESS: "assessment",

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 from uuid import UUID
 
-from verification.engine.settlement import ArtefactKind, ClaimSource, ClaimState
+from verification.engine.claims.settlement import ArtefactKind, ClaimSource, ClaimState
 from verification.runs import judge_wording, wording
 from verification.runs.exchanges import ListedCall, calls_of
 from verification.runs.models import Artefact, Evaluation, Remediation, Run, Vote

@@ -8,9 +8,9 @@ from uuid import UUID
 
 from ninja import Schema
 
+from verification.engine.claims.settlement import ArtefactKind, ClaimSource, ClaimState
 from verification.engine.outcome import Purpose
 from verification.engine.protocol.reply import Stage
-from verification.engine.settlement import ArtefactKind, ClaimSource, ClaimState
 from verification.runs.schema_values import one_of
 
 

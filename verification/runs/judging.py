@@ -16,7 +16,7 @@ from verification.adapters import judge as adapter
 from verification.adapters.judge import Completion, Connection, Patience
 from verification.adapters.judge_reply import CUT
 from verification.engine.case import MAX_PROMPT_CHARS
-from verification.engine.judging import Answer, Question
+from verification.engine.judges.asking import Answer, Question
 from verification.engine.verifier import JudgeModels
 from verification.runs import calls, leases
 from verification.runs.calls import Books, Made

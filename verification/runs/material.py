@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from verification.engine.alternatives import ALTERNATIVES_RULE
+from verification.engine.judges.alternatives import ALTERNATIVES_RULE
 from verification.runs import artefacts
 from verification.runs.artefacts import Diff, Mark, Text, changed_paths, diff_of, line_of
 from verification.runs.evidence_store import EvidenceLost, read_blob

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.db.models import Prefetch, QuerySet
 from django.urls import reverse
 
-from verification.engine.claims import totals_of
+from verification.engine.claims.labels import totals_of
 from verification.engine.outcome import Verdict
 from verification.runs import judged_schemas, schemas
 from verification.runs.models import (

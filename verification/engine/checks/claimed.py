@@ -6,10 +6,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from processes.definition.model import Target
-from verification.engine import claims, routing
 from verification.engine.case import Case, Ports
 from verification.engine.checks.drafts import violated
 from verification.engine.checks.registry import Observation, check
+from verification.engine.claims import labels
+from verification.engine.claims import routing
 from verification.engine.evidence import Claim
 
 MAX_LABEL_CHARS = 40
@@ -20,7 +21,7 @@ def claimed(case: Case, _ports: Ports) -> Iterator[Observation]:
     """Where confirm-or-prune comes first, nothing is certain yet: `unconfirmed` tells it."""
     submitted = case.submission.claims
     yield from _unknown_labels(submitted)
-    counted = claims.counted_claims(submitted, claims.evidence_ids(case.submission))
+    counted = labels.counted_claims(submitted, labels.evidence_ids(case.submission))
     for short in routing.shortfalls(case, counted):
         if not routing.route_of(case, recommends=short.recommends).is_tried:
             yield routing.finding_of(case, short, counted)
@@ -30,7 +31,7 @@ def _unknown_labels(submitted: Sequence[Claim]) -> Iterator[Observation]:
     """One finding for each label that does not exist, not for each claim that carries it."""
     by_label: defaultdict[str, list[int]] = defaultdict(list)
     for number, claim in enumerate(submitted):
-        if not claims.is_known_label(claim):
+        if not labels.is_known_label(claim):
             by_label[claim.label[:MAX_LABEL_CHARS]].append(number)
     for label, numbers in list(by_label.items())[: routing.MAX_SHOWN]:
         yield violated(
@@ -39,5 +40,5 @@ def _unknown_labels(submitted: Sequence[Claim]) -> Iterator[Observation]:
             f"There is no label {label!r}: what carries it counts as unsupported.",
             target=Target.EVIDENCE,
             place={"claims": numbers[: routing.MAX_SHOWN]},
-            suggestion=f"Use one of {', '.join(claims.LABELS)}.",
+            suggestion=f"Use one of {', '.join(labels.LABELS)}.",
         )

@@ -8,7 +8,8 @@ from django.db import models
 from loomverify.accounts.models import Project
 from processes.definition.model import Enforcement, Severity, Target
 from processes.models import ProcessVersion, RuleVersion
-from verification.engine.judging import Ask
+from verification.engine.claims.settlement import ArtefactKind
+from verification.engine.judges.asking import Ask
 from verification.engine.outcome import (
     Action,
     ConfidenceLevel,
@@ -21,7 +22,6 @@ from verification.engine.outcome import (
     Status,
     Verdict,
 )
-from verification.engine.settlement import ArtefactKind
 from verification.runs.models.run import Blob, Run, choices
 from verification.verifiers.models import VerifierVersion
 

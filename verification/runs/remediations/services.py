@@ -9,8 +9,8 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
+from verification.engine.claims.settlement import RemediationDraft
 from verification.engine.outcome import Outcome, Verdict
-from verification.engine.settlement import RemediationDraft
 from verification.runs import events, outbox
 from verification.runs.models import Remediation, Run
 from verification.runs.models.followup import RemediationState

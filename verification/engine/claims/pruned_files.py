@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from verification.engine.claims.pruning import Cut, cut
+from verification.engine.claims.spans import without
+from verification.engine.claims.submitted_texts import SubmittedText, SubmittedTexts
 from verification.engine.evidence import CouldNotInspect, NotInspected, Probe, SyntaxProblem
 from verification.engine.grammars import grammar_of
-from verification.engine.pruning import Cut, cut
-from verification.engine.spans import without
-from verification.engine.submitted_texts import SubmittedText, SubmittedTexts
 
 
 @dataclass(frozen=True, slots=True)

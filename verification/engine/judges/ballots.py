@@ -8,15 +8,15 @@ from dataclasses import dataclass, replace
 
 from processes.definition.model import Enforcement
 from verification.engine import policy
-from verification.engine.blaming import findings_of
 from verification.engine.case import Case
 from verification.engine.finding import Finding
-from verification.engine.judging import Answer, Ballot
+from verification.engine.judges.asking import Answer, Ballot
+from verification.engine.judges.blaming import findings_of
+from verification.engine.judges.weighing import weigh
 from verification.engine.outcome import FindingVerdict, Source
 from verification.engine.protocol.quotes import Quotes
 from verification.engine.protocol.reply import Recovered
 from verification.engine.reasons import Effect
-from verification.engine.weighing import weigh
 
 VOTES_RULE = "votes"
 MAX_WHYS = 5

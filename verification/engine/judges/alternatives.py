@@ -14,8 +14,8 @@ from processes.definition.model import Enforcement
 from verification.engine.case import Case
 from verification.engine.evidence import Submission
 from verification.engine.finding import Finding
-from verification.engine.judging import Answer, Ask, Question
-from verification.engine.likeness import MAX_STRUCTURED_CHARS, form_of, without_twins
+from verification.engine.judges.asking import Answer, Ask, Question
+from verification.engine.judges.likeness import MAX_STRUCTURED_CHARS, form_of, without_twins
 from verification.engine.outcome import FindingVerdict, Source
 from verification.engine.protocol.framing import framed, plain, shown
 from verification.engine.protocol.reply import Stage

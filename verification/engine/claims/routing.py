@@ -8,10 +8,10 @@ from enum import StrEnum
 
 from processes.definition.model import Enforcement, Severity, Target
 from verification.engine.case import Case
-from verification.engine.claims import CONFIRMED, is_recommendation
+from verification.engine.claims.labels import CONFIRMED, is_recommendation
+from verification.engine.claims.settlement import ClaimState, CountedClaim
 from verification.engine.finding import Finding
 from verification.engine.outcome import Source
-from verification.engine.settlement import ClaimState, CountedClaim
 
 ID = "claims"
 MAX_SHOWN = 20

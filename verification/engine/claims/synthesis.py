@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from verification.engine.claims import CONFIRMED
+from verification.engine.claims.labels import CONFIRMED
+from verification.engine.claims.passages import passages
+from verification.engine.claims.pruning import cut, places_of
+from verification.engine.claims.settlement import Artefact, ArtefactKind, CountedClaim
+from verification.engine.claims.spans import Span, without
+from verification.engine.claims.submitted_texts import SubmittedText
 from verification.engine.grammars import grammar_of
-from verification.engine.passages import passages
-from verification.engine.pruning import cut, places_of
-from verification.engine.settlement import Artefact, ArtefactKind, CountedClaim
-from verification.engine.spans import Span, without
-from verification.engine.submitted_texts import SubmittedText
 
 HEADING = "# Unconfirmed Appendix\n\nNothing that was submitted confirms these claims.\n"
 NOWHERE = "stands nowhere in the texts"

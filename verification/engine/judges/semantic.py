@@ -7,20 +7,20 @@ from dataclasses import dataclass, replace
 
 from processes.definition.model import Enforcement
 from verification.engine import policy
-from verification.engine.blaming import JUDGE_RULE, findings_of, remark, trace_of
 from verification.engine.case import Case, Ports
 from verification.engine.checks.read_once import ReadOnce
+from verification.engine.claims.unconfirmed import Settled, settle
 from verification.engine.finding import Finding
-from verification.engine.hearing import Heard, ask_again, hear
-from verification.engine.independence import first_seat
-from verification.engine.judging import Conversation, Judge
+from verification.engine.judges.asking import Conversation, Judge
+from verification.engine.judges.blaming import JUDGE_RULE, findings_of, remark, trace_of
+from verification.engine.judges.hearing import Heard, ask_again, hear
+from verification.engine.judges.independence import first_seat
+from verification.engine.judges.weighing import Word, lacks, merged, strangers, verdict_of, weigh
 from verification.engine.outcome import FindingVerdict, Source, Status
 from verification.engine.protocol.prompt import ACCEPTANCE, Prompt, assessment
 from verification.engine.protocol.quotes import Quotes
 from verification.engine.protocol.reply import Reply
 from verification.engine.tiers import TierReport
-from verification.engine.unconfirmed import Settled, settle
-from verification.engine.weighing import Word, lacks, merged, strangers, verdict_of, weigh
 
 USUAL_CONFIDENCE = 0.5
 """Of a judge that names none."""

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from verification.engine.spans import (
+from verification.engine.claims.spans import (
     Folded,
     SoughtInVain,
     Span,

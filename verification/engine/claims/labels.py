@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypedDict
 
+from verification.engine.claims.pruning import cut
+from verification.engine.claims.settlement import ClaimSource, ClaimState, CountedClaim
+from verification.engine.claims.spans import core_of, phrase_of
 from verification.engine.evidence import Claim, Submission
-from verification.engine.pruning import cut
-from verification.engine.settlement import ClaimSource, ClaimState, CountedClaim
-from verification.engine.spans import core_of, phrase_of
 
 CONFIRMED, INFERRED, UNSUPPORTED = "confirmed", "inferred", "unsupported"
 LABELS = (CONFIRMED, INFERRED, UNSUPPORTED)

@@ -10,11 +10,11 @@ from verification.engine import scoping
 from verification.engine.case import Case
 from verification.engine.checks.patterns import BY_FAILURE_CLASS
 from verification.engine.finding import Finding, TraceEntry, TraceReason, TraceVerdict
+from verification.engine.judges.weighing import UNKNOWN, VIOLATED, Word
 from verification.engine.outcome import FindingVerdict, Source
 from verification.engine.protocol.framing import shown
 from verification.engine.protocol.quotes import Where
 from verification.engine.protocol.reply import Reply
-from verification.engine.weighing import UNKNOWN, VIOLATED, Word
 
 JUDGE_RULE = "judge"
 MAX_TEXT_CHARS = 4_000

@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from processes.definition.model import Enforcement
-from verification.engine import routing, scoping
+from verification.engine import scoping
 from verification.engine.case import Case
-from verification.engine.claims import CONFIRMED, is_recommendation
+from verification.engine.claims import routing
+from verification.engine.claims.labels import CONFIRMED, is_recommendation
+from verification.engine.claims.settlement import CountedClaim, RemediationDraft
 from verification.engine.finding import Finding
 from verification.engine.outcome import FindingVerdict, Verdict
-from verification.engine.settlement import CountedClaim, RemediationDraft
 
 CONFIRM_OR_PRUNE, QUEUE_FOLLOW_UP = "confirm_or_prune", "queue_follow_up"
 REMEDIATE_AND_RETRY = "remediate_and_retry"

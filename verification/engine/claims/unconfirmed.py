@@ -9,15 +9,16 @@ from functools import cached_property
 
 from processes.definition.model import Enforcement, Target
 from verification.engine.case import Case, Ports
-from verification.engine.claims import CONFIRMED, counted_claims, evidence_ids, key_of, merged
-from verification.engine.confirming import Asked, confirm
-from verification.engine.evidence import Claim, CouldNotInspect
-from verification.engine.finding import Finding
-from verification.engine.judging import Conversation
-from verification.engine.outcome import FindingVerdict, Source
-from verification.engine.policy import is_open
-from verification.engine.pruned_files import Pruning, prune
-from verification.engine.routing import (
+from verification.engine.claims.confirming import Asked, confirm
+from verification.engine.claims.labels import (
+    CONFIRMED,
+    counted_claims,
+    evidence_ids,
+    key_of,
+    merged,
+)
+from verification.engine.claims.pruned_files import Pruning, prune
+from verification.engine.claims.routing import (
     ID,
     MAX_SHOWN,
     REMEDY,
@@ -29,15 +30,20 @@ from verification.engine.routing import (
     route_of,
     shortfalls,
 )
-from verification.engine.settlement import (
+from verification.engine.claims.settlement import (
     Artefact,
     ArtefactKind,
     ClaimSource,
     ClaimState,
     CountedClaim,
 )
-from verification.engine.submitted_texts import SubmittedTexts, changed, texts_of
-from verification.engine.synthesis import parted
+from verification.engine.claims.submitted_texts import SubmittedTexts, changed, texts_of
+from verification.engine.claims.synthesis import parted
+from verification.engine.evidence import Claim, CouldNotInspect
+from verification.engine.finding import Finding
+from verification.engine.judges.asking import Conversation
+from verification.engine.outcome import FindingVerdict, Source
+from verification.engine.policy import is_open
 
 USUAL_ATTEMPTS = 2
 MAX_NAMED = 5

@@ -8,17 +8,17 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from verification.engine.case import Case
-from verification.engine.claims import CONFIRMED
+from verification.engine.claims.labels import CONFIRMED
+from verification.engine.claims.settlement import ClaimState, CountedClaim
+from verification.engine.claims.spans import SAME_QUOTES
 from verification.engine.evidence import EvidenceItem
-from verification.engine.judging import Answer, Ask, Conversation, Question
+from verification.engine.judges.asking import Answer, Ask, Conversation, Question
 from verification.engine.protocol.doubt import Doubt
 from verification.engine.protocol.framing import framed, plain, shown
 from verification.engine.protocol.objects import objects_in
 from verification.engine.protocol.prompt import token_of
 from verification.engine.protocol.reply import Stage
 from verification.engine.protocol.sections import levels
-from verification.engine.settlement import ClaimState, CountedClaim
-from verification.engine.spans import SAME_QUOTES
 
 MAX_CLAIMS = 60
 """In one call."""

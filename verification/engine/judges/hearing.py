@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from verification.engine.case import Case
-from verification.engine.independence import first_seat, is_same_model
-from verification.engine.judging import Answer, Ask, Conversation, Question
+from verification.engine.judges.asking import Answer, Ask, Conversation, Question
+from verification.engine.judges.independence import first_seat, is_same_model
 from verification.engine.protocol.bearing import bears_out
 from verification.engine.protocol.echoes import holds_copied_verdict, is_copied
 from verification.engine.protocol.framing import framed, shown

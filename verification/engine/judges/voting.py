@@ -7,13 +7,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from processes.definition.model import Enforcement
-from verification.engine import alternatives, policy, scoping
-from verification.engine.ballots import UNREADABLE, VOTES_RULE, Vote, count, opened, share_of_passes
+from verification.engine import policy, scoping
 from verification.engine.case import Case, Ports
 from verification.engine.finding import Finding, TraceEntry, TraceVerdict
-from verification.engine.hearing import is_strict, read
-from verification.engine.independence import first_seat, seats
-from verification.engine.judging import MAX_TRIES, Answer, Ask, Conversation, Judge, Question
+from verification.engine.judges import alternatives
+from verification.engine.judges.asking import MAX_TRIES, Answer, Ask, Conversation, Judge, Question
+from verification.engine.judges.ballots import (
+    UNREADABLE,
+    VOTES_RULE,
+    Vote,
+    count,
+    opened,
+    share_of_passes,
+)
+from verification.engine.judges.hearing import is_strict, read
+from verification.engine.judges.independence import first_seat, seats
 from verification.engine.outcome import FindingVerdict, Source
 from verification.engine.protocol.prompt import Prompt, assessment
 from verification.engine.protocol.quotes import Quotes
