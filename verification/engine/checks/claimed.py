@@ -9,8 +9,7 @@ from processes.definition.model import Target
 from verification.engine.case import Case, Ports
 from verification.engine.checks.drafts import violated
 from verification.engine.checks.registry import Observation, check
-from verification.engine.claims import labels
-from verification.engine.claims import routing
+from verification.engine.claims import labels, routing
 from verification.engine.evidence import Claim
 
 MAX_LABEL_CHARS = 40
