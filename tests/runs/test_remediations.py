@@ -216,7 +216,7 @@ def test_a_run_that_names_it_answers_by_itself(
     ("named", "code"),
     [
         ("seven", "remediation.unknown"),
-        (str(uuid4()), "remediation.unknown"),
+        ("5d1d1a58-6cd4-4651-819b-4794450b7f3e", "remediation.unknown"),
         ("of another project", "remediation.unknown"),
         ("of other work", "remediation.unrelated"),
     ],
