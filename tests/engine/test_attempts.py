@@ -108,6 +108,18 @@ def test_a_second_evaluation_of_a_run_is_no_second_submission() -> None:
     assert again.history == once
 
 
+def test_an_earlier_candidate_that_is_verified_again_does_not_become_the_last_one() -> None:
+    both = after(("A", REJECT), ("B", REJECT)).history
+
+    earlier = account(
+        both, candidate="A", verdict=REJECT, is_new_submission=False, counts_attempt=False
+    )
+    again = account(earlier.history, candidate="B", verdict=REJECT)
+
+    assert earlier.history == both
+    assert (again.counted, again.history.repeats) == (False, 1)
+
+
 def test_an_undecided_run_that_is_reverified_counts_then() -> None:
     doubt = after(("A", UNDECIDED)).history
 

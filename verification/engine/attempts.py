@@ -98,15 +98,18 @@ def account(
     if verdict is Verdict.UNDECIDED:
         return Accounted(replace(history, last_outcome=LastOutcome.SYSTEM_ERROR))
     is_repeat = candidate == history.last_candidate_sha256
-    entered = replace(
-        history,
-        submissions=history.submissions + is_new_submission,
-        last_candidate_sha256=candidate,
-        repeats=history.repeats + is_new_submission if is_repeat else 0,
-    )
-    if verdict is Verdict.ACCEPT:
+    is_rejected = verdict is Verdict.REJECT
+    counted = is_rejected and counts_attempt and not is_repeat and not history.exhausted
+    entered = history
+    if is_new_submission or counted:  # else it was the last one in its time
+        entered = replace(
+            history,
+            submissions=history.submissions + is_new_submission,
+            last_candidate_sha256=candidate,
+            repeats=history.repeats + is_new_submission if is_repeat else 0,
+        )
+    if not is_rejected:
         return Accounted(replace(entered, repeats=0, last_outcome=LastOutcome.PASSED))
-    counted = counts_attempt and not is_repeat and not history.exhausted
     return _rejected(entered, counted=counted, final=final)
 
 

@@ -83,11 +83,12 @@ def _begin(lease: Lease) -> Begun:
     statement = statements.BEGIN_EVALUATION
     if not lease.is_first:
         evaluations = Evaluation.objects.filter(run=lease.run_id, purpose__in=COUNTING_PURPOSES)
-        fields = ("pk", "uuid", "purpose", "process_version_id", "verifier_version_id")
-        unfinished = evaluations.filter(finished_at__isnull=True).order_by("-id")
-        if begun := unfinished.values_list(*fields).first():
-            return Begun(*begun)
-        if evaluations.exists():
+        fields = ("finished_at", "pk", "uuid", "purpose", "process_version_id")
+        # An earlier one that was given up is not taken up again.
+        last = evaluations.order_by("-id").values_list(*fields, "verifier_version_id").first()
+        if last and last[0] is None:
+            return Begun(*last[1:])
+        if last:
             statement = statements.BEGIN_REVERIFICATION
     row = statements.one(statement, run=lease.run_id, now=timezone.now())
     if row is None:
