@@ -181,6 +181,16 @@ def test_each_end_names_its_next_step(run: dict[str, Any], sentence: str) -> Non
     assert sentence in Report(run).text()
 
 
+def test_a_run_in_doubt_is_not_said_to_wait_for_a_worker() -> None:
+    doubt = {"reason_code": "rate_limited", "tries": 2, "until": "2026-11-21T21:42:11.451Z"}
+
+    text = Report(run_of(state="queued", verdict=None, outcome=None, undecided=doubt)).text()
+
+    assert text.startswith("◌ Not decided yet  rate_limited\n")
+    assert "Do not redo the work" in text
+    assert "until 21:42 UTC" in text
+
+
 def test_a_rejection_without_a_finding_shows_the_feedback() -> None:
     text = Report(REJECTED | {"findings": []}).text()
 

@@ -30,7 +30,8 @@ class Report:
             f"tier {run.get('tier_achieved')} of {run.get('tier_requested')}",
             *self._attempts(),
         ]
-        reason = plain(run.get("reason_code"))
+        doubt = run.get("undecided") or {}
+        reason = plain(run.get("reason_code") or doubt.get("reason_code"))
         first = self._paint(f"{sign} {word}", BOLD, colour) + (f"  {reason}" if reason else "")
         return f"{first}\n  {self._paint(' · '.join(facts), DIM)}"
 
@@ -70,6 +71,8 @@ class Report:
     def _next_step(self) -> str:
         run = self.run
         heading = self._paint("What to do next", BOLD)
+        if doubt := run.get("undecided"):
+            return f"{heading}\n{_waits(doubt)}"
         if run.get("state") in {"queued", "running"}:
             return f"{heading}\n  It is still {run['state']}; look again at the address below."
         retry = run.get("retry") or {}
@@ -133,7 +136,17 @@ def plain(value: object) -> str:
     )
 
 
+def _waits(doubt: Body) -> str:
+    until = plain(doubt.get("until"))[11:16]
+    return (
+        "  Do not redo the work: its verification came to no verdict yet, and is tried again by\n"
+        f"  itself until {until} UTC. Look again at the address below."
+    )
+
+
 def _verdict(run: Body) -> tuple[str, str, str]:
+    if run.get("undecided"):
+        return "◌", "Not decided yet", YELLOW
     if run.get("state") in {"queued", "running"}:
         return "◌", "Not finished", YELLOW
     if run.get("state") == "cancelled":

@@ -143,7 +143,7 @@ def test_who_judges_is_chosen_with_a_reason(admin: Client, project: Project) -> 
     assert answer.status_code == 302
     assert (judges.primary, judges.alternate, judges.panel) == ("one", "two", ("one", "two"))
     assert AuditEntry.objects.get(verb="verifier.activated").reason == "Measured."
-    assert 'class="tag tag-accent">primary' in text_of(admin.get(JUDGES))
+    assert 'class="tag tag-accent">first judge' in text_of(admin.get(JUDGES))
 
 
 @pytest.mark.parametrize(

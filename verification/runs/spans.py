@@ -38,6 +38,10 @@ class Window:
             last = last.replace(hour=0) + DAY - step  # whole days, the last one still to fill
         return cls(name, last - step * (steps - 1), step, steps)
 
+    @property
+    def words(self) -> str:
+        return f"{self.name[:-1]} {'hours' if self.name[-1] == 'h' else 'days'}"
+
     def starts(self) -> list[datetime]:
         return [self.start + self.step * n for n in range(self.steps)]
 

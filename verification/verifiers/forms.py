@@ -101,7 +101,9 @@ class SeatsForm(forms.Form):
     """Which connections judge. Choices are the project's connections in use."""
 
     primary = forms.ChoiceField(
-        label="First judge", required=False, help_text="Asked in tier 2, and for votes."
+        label="First judge",
+        required=False,
+        help_text="Asked in tier 2; casts the votes of tier 3 unless there is a panel.",
     )
     alternate = forms.ChoiceField(
         required=False,
@@ -110,7 +112,7 @@ class SeatsForm(forms.Form):
     panel = forms.MultipleChoiceField(
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text="Vote in tier 3. None: the first judge votes alone.",
+        help_text="Each votes once in tier 3: an even number can be split. None: the first judge votes.",
     )
     reason = forms.CharField(max_length=300, help_text="For the audit log.")
 
