@@ -371,5 +371,5 @@ def test_lists_are_filtered_and_paged(agent: Caller, asked: dict[str, Any]) -> N
     first = agent.get("/remediations?limit=2").json()
     rest = agent.get(f"/remediations?limit=2&cursor={first['next']}").json()
     assert [one["id"] for one in first["items"] + rest["items"]] == [*more[::-1], asked["id"]]
-    for wrong in ("state=open", "run=1", "limit=0", "states=queued", "cursor=x"):
+    for wrong in ("state=open", "run=1", "limit=0", "states=queued", "cursor=x", "task=%00"):
         assert agent.get(f"/remediations?{wrong}").status_code in (400, 422)

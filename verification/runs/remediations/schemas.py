@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
 from ninja import Field, Schema
@@ -60,10 +60,13 @@ class RemediationPage(Schema):
     next: str | None
 
 
+Named = Annotated[str, Field(max_length=200, pattern=r"^[^\x00-\x1f]*$")]
+
+
 class RemediationQuery(Schema):
     state: RemediationState | None = None
-    process: str = ""
-    task: str = ""
+    process: Named = ""
+    task: Named = ""
     run: UUID | None = None
     cursor: str = ""
     limit: int = Field(DEFAULT_LIMIT, ge=1, le=MAX_LIMIT)
