@@ -334,6 +334,30 @@ def test_an_undecided_run_tells_what_was_found_out_about_its_doubt(
     assert ("<bdi>Of 3, 1 each.</bdi></p>" in html_of(run)) is is_told
 
 
+@pytest.mark.parametrize(("tokens", "said"), [(0, "· no answer came"), (20, "· could not be read")])
+def test_an_answer_that_did_not_come_is_not_called_unreadable(
+    run: Run, tokens: int, said: str
+) -> None:
+    make_tier(live_of(run), status="error", recovery="unreadable", completion_tokens=tokens)
+
+    assert said in html_of(run)
+
+
+@pytest.mark.parametrize(("tier_achieved", "is_advised"), [(1, True), (0, False)])
+def test_only_a_judge_that_failed_is_tested_in_the_settings(
+    tier_achieved: int, is_advised: bool
+) -> None:
+    run = make_run(
+        make_project(),
+        outcome=Outcome.FAIL,
+        verdict=Verdict.UNDECIDED,
+        reason_code="infra_verifier_error",
+        tier_achieved=tier_achieved,
+    )
+
+    assert ("Settings, Judges tests the connection" in html_of(run)) is is_advised
+
+
 def test_the_filtered_claims_come_alone(run: Run) -> None:
     set_claims(live_of(run), CLAIMS)
 

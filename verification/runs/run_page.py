@@ -14,20 +14,13 @@ from django.utils import timezone
 from loomverify.accounts.models import Project
 from processes.selectors import definition_of
 from verification.engine.outcome import FindingVerdict
-from verification.runs import judge_wording, wording
+from verification.runs import wording
 from verification.runs.artefacts import Text
 from verification.runs.judged_page import JudgedParts
 from verification.runs.material import DIFF, Material, Pane, shown_file
-from verification.runs.models import (
-    Evaluation,
-    Event,
-    Finding,
-    Run,
-    RunFile,
-    Submission,
-    TierResult,
-)
+from verification.runs.models import Evaluation, Event, Finding, Run, RunFile, Submission
 from verification.runs.places import place_of
+from verification.runs.steps import Step
 from verification.runs.undecided import Undecided, undecided
 
 MAX_ATTEMPTS_LISTED = 20
@@ -74,26 +67,6 @@ class ListedFinding:
     number: int
     row: Finding
     place: str
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One tier of the climb, reached or not."""
-
-    tier: int
-    name: str
-    result: TierResult | None
-    note: str = ""
-
-    @property
-    def reading(self) -> str:
-        """How the judge's answer was read, where that took more than reading it."""
-        stage = judge_wording.stage(self.result.recovery) if self.result else None
-        return stage.short if stage and stage.tone != "pass" else ""
-
-    @property
-    def badge(self) -> wording.Badge | None:
-        return wording.STATUSES.get(self.result.status) if self.result else None  # type: ignore[call-overload]
 
 
 @dataclass
@@ -179,11 +152,10 @@ class RunPage:
     @property
     def doubt(self) -> str:
         """What was found out about the doubt, where that is more than its reason."""
-        if self.leading is None or self.leading.row.verdict != FindingVerdict.UNKNOWN:
+        row = self.leading.row if self.leading else None
+        if row is None or row.verdict != FindingVerdict.UNKNOWN:
             return ""
-        if self.leading.row.reason_code == "verifier_unavailable":
-            return ""
-        return self.leading.row.message
+        return "" if row.reason_code == "verifier_unavailable" else row.message
 
     @cached_property
     def other_hard(self) -> int:

@@ -169,6 +169,9 @@ REMEDIES = {
     ),
     "sandbox_unavailable": "Verify again once the sandbox runs.",
     "rate_limited": "Verify again later.",
+    "infra_verifier_error": "Settings, Judges tests the connection; verify again once it answers.",
+    "parse_inconclusive": "Its replies are below: verify again, or let another judge look at it.",
+    "budget_exhausted": "Raise it under Settings, Budgets, or verify again after midnight UTC.",
 }
 
 # Of the phase's own verifier, which belongs to tier 1; a judge is missed after it.
@@ -222,15 +225,18 @@ def headline(run: Run, *, shown: Any = None) -> Headline:
         why = (
             reason(said.reason_code) if said.reason_code else "verification did not come to an end"
         )
-        return Headline(mark, f"Undecided: {why}.", _detail(said.reason_code))
+        return Headline(mark, f"Undecided: {why}.", _detail(said))
     if said.verdict == Verdict.REJECT:
         why = reason(said.reason_code) if said.reason_code else "a hard requirement is not met"
         return Headline(mark, f"Rejected: {why}.")
     return Headline(mark, _accepted(said.outcome, said.reason_code))
 
 
-def _detail(code: str) -> str:
-    return " ".join(filter(None, (NOT_BLAMED, REMEDIES.get(code))))
+def _detail(said: Any) -> str:
+    """What helps a judge that failed helps no custom verifier, which belongs to tier 1."""
+    is_own = said.reason_code == "infra_verifier_error" and not said.tier_achieved
+    remedy = "" if is_own else REMEDIES.get(said.reason_code, "")
+    return f"{NOT_BLAMED} {remedy}".strip()
 
 
 def _accepted(outcome: str, code: str) -> str:
