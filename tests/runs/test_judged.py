@@ -26,7 +26,15 @@ from tests.runs.judged import (
 from verification.engine.judges.asking import MAX_CALLS
 from verification.runs import calls, retention
 from verification.runs.evidence_store import read_blob
-from verification.runs.models import Blob, CallHour, Evaluation, ModelCall, Run, TierResult
+from verification.runs.models import (
+    Blob,
+    CallHour,
+    Evaluation,
+    Finding,
+    ModelCall,
+    Run,
+    TierResult,
+)
 from verification.verifiers.models import Budget, Spending
 
 
@@ -211,6 +219,8 @@ def test_a_spent_budget_is_told_before_anything_is_asked(
     assert server.asked == []
     assert (run.verdict, run.reason_code) == ("undecided", "budget_exhausted")
     assert (run.state, run.review_state) == ("finished", "pending")
+    told = Finding.objects.get(evaluation__run=run).message
+    assert told == "What judges may cost today does not hold another call."
 
 
 def test_what_calls_cost_is_spent_and_nothing_stays_set_aside(

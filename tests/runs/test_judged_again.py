@@ -267,6 +267,21 @@ def test_a_finished_doubt_is_verified_again_on_demand_and_waits_like_a_first(
     assert Review.objects.get().state == "pending"
 
 
+def test_the_pauses_of_a_doubt_that_was_asked_for_begin_anew(
+    agent: Caller, server: ModelServer
+) -> None:
+    run = work_on(submit(agent))
+    for _ in range(3):
+        make_due(run)
+        work_on(run)
+    pass_deadline(run)
+    work_on(run)
+
+    agent.post(f"/runs/{run.uuid}/reverify")
+
+    assert 10 < _pause(work_on(run)) < 20
+
+
 def test_an_evaluation_that_was_given_up_is_not_taken_up_after_a_later_one(
     agent: Caller, server: ModelServer
 ) -> None:

@@ -26,6 +26,7 @@ from verification.verifiers import budgets, selectors
 from verification.verifiers.models import JudgeConnection
 
 BUDGET_EXHAUSTED = "budget_exhausted"
+SPENT = "What judges may cost today does not hold another call."
 UNAVAILABLE = "verifier_unavailable"
 SMALLEST_USD = Decimal("0.000001")
 
@@ -124,7 +125,7 @@ class StoredJudge:
             asking.answer,
             text=completion.text,
             lost=completion.lost,
-            detail=completion.detail,
+            detail=completion.detail or (SPENT if completion.lost == BUDGET_EXHAUSTED else ""),
             model=completion.model,
             is_cut=completion.is_cut,
         )

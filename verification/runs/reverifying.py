@@ -46,8 +46,20 @@ def next_turn(
     until = deadline(work.undecided_since or now)
     if now >= until:
         return None
-    pause = max(_pause_seconds(work.reverifications), retry_after)
+    pause = max(_pause_seconds(_turns_before(work)), retry_after)
     return Turn(min(now + timedelta(seconds=pause), until), until)
+
+
+def _turns_before(work: Work) -> int:
+    """In this doubt: one that a person asked for begins anew."""
+    if work.undecided_since is None:
+        return 0
+    doubtful = Evaluation.objects.filter(
+        run=work.run_id,
+        purpose__in=(Purpose.LIVE, Purpose.REVERIFY),
+        finished_at__gte=work.undecided_since,
+    )
+    return doubtful.count()
 
 
 def deadline(undecided_since: datetime) -> datetime:

@@ -47,7 +47,7 @@ def opened(case: Case, number: int, answer: Answer, found: Recovered, quotes: Qu
     """
     blank = Ballot(number, answer.model, None)
     if answer.lost or found.reply is None:
-        why = answer.detail or found.why
+        why = answer.detail or ("" if answer.lost else found.why)
         return Vote(replace(blank, why=why[:MAX_WHY_CHARS]), lost=answer.lost or UNREADABLE)
     told = findings_of(case, weigh(case, found.reply, quotes), found.reply, tier=3)
     decision = policy.decide(policy.ordered(told, {}), case.verifier.flags)
