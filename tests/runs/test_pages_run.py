@@ -396,6 +396,7 @@ def test_a_finding_about_a_missing_file_says_that_it_was_not_submitted() -> None
         ({"place": {"tool_call": 1}, "target": "evidence"}, "tool call 2"),
         ({"place": {"tool_call": 1}, "path": "gone.txt"}, "gone.txt · tool call 2"),
         ({"place": {"claims": [0]}, "target": "evidence"}, "claim 1"),
+        ({"place": {"claims": list(range(9))}}, "claims 1, 2, 3, 4, 5, 6, …"),
         ({"place": {"claims": [1, 4]}, "target": "evidence"}, "claims 2, 5"),
         ({"place": {"evidence": "e2"}, "line": 3, "column": 7}, "evidence e2:3:7"),
     ],

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 from verification.runs.models import Finding
 
+MAX_NUMBERS = 6
+
 
 def place_of(finding: Finding) -> str:
     """Where a finding is, in words."""
@@ -21,7 +23,8 @@ def _beyond(finding: Finding) -> Iterator[str]:
     if isinstance(number := finding.place.get("tool_call"), int):
         yield f"tool call {number + 1}"
     if numbers := finding.place.get("claims"):
-        shown = ", ".join(str(number + 1) for number in numbers)
+        shown = ", ".join(str(number + 1) for number in numbers[:MAX_NUMBERS])
+        shown += ", …" if len(numbers) > MAX_NUMBERS else ""
         yield f"claims {shown}" if len(numbers) > 1 else f"claim {shown}"
     if name := finding.place.get("evidence"):
         yield _with_line(f"evidence {name}", finding)
