@@ -61,11 +61,29 @@ def test_only_a_word_for_it_is_a_verdict(document: dict[str, Any], passed: bool 
         {"passed": False, "failed": "no"},
         {"passed": True, "checks": {"tests": {"passed": False}}},
         {"passed": True, "notes": ["violated"]},
+        {"passed": True, "failed_rules": ["no-placeholders"]},
+        {"passed": True, "violations": [{"id": 1}]},
+        {"passed": True, "tests": {"failed": 2}},
     ],
 )
 def test_what_says_both_is_in_doubt(document: dict[str, Any]) -> None:
     with pytest.raises(Doubt):
         reply_of(document)
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        {"failed": []},
+        {"failed": "no"},
+        {"failures": 0},
+        {"violations": "None."},
+        {"failed_rules": ["n/a"]},
+        {"violations": {}},
+    ],
+)
+def test_that_nothing_failed_is_no_doubt(beside: dict[str, Any]) -> None:
+    assert read({"passed": True, **beside}).passed
 
 
 @pytest.mark.parametrize(

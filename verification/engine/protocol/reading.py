@@ -17,6 +17,7 @@ from verification.engine.protocol.words import (
     NAMED_VERDICT_KEYS,
     PASSED_KEYS,
     VERDICT_KEYS,
+    VIOLATIONS_KEYS,
     plain_key,
     says_violated,
     truth_of,
@@ -116,11 +117,22 @@ def _hides_a_violation(fields: Fields) -> bool:
     left = [(key, value) for key, value in fields.values.items() if key not in _SPOKEN_OF]
     while left:
         key, value = left.pop()
+        if key in VIOLATIONS_KEYS and _holds_anything(value):
+            return True
         if isinstance(value, Mapping | list):
             left += ((plain_key(name) if name else key, one) for name, one in pairs(value))
         elif says_violated(key, value):
             return True
     return False
+
+
+def _holds_anything(value: Any) -> bool:
+    if isinstance(value, bool | int | float | Mapping):
+        return bool(value)
+    if isinstance(value, str) and (truth_of(value) is False or value.strip() == "0"):
+        return False
+    are_objects = isinstance(value, list) and any(map(_is_object, value))
+    return are_objects or bool(texts_of(value))
 
 
 def _acceptance(fields: Fields) -> tuple[FindingVerdict | None, str]:

@@ -15,6 +15,11 @@ _LINE = re.compile(
     r"[ \t]{0,3}(?:->|[:：=–—→-])[ \t]{0,3}(\S[^\n]{0,200})$",
     re.IGNORECASE | re.MULTILINE,
 )
+_FAIL_WITHIN = re.compile(
+    r"\bverdict[*_]{0,3}[ \t]{0,3}(?:->|[:：=→])[ \t]{0,3}[*_]{0,3}fail(?:ed)?\b",
+    re.IGNORECASE,
+)
+"""No verdict by itself, but doubt beside a pass."""
 _WORDS = {"pass": True, "passed": True, "fail": False, "failed": False}
 _MANY = "The reply holds more than one verdict line."
 
@@ -35,14 +40,17 @@ def read(text: str, shown: Shown) -> Reply | None:
     if len(own) > 1:
         raise Doubt(_MANY)
     passed = _said(own[0]) if own else None
-    if passed and any(_said(line) is False for line in lines):
+    if passed and (_FAIL_WITHIN.search(bare) or any(_said(line) is False for line in lines)):
         raise Doubt(_MANY)
     return None if passed is None else Reply(passed=passed, is_short=True)
 
 
 def contradicts(text: str, reply: Reply) -> bool:
     """Whether a verdict line beside a reply says the opposite, or leaves open what it says."""
-    said = {_said(line) for line in _LINE.finditer(without_fences(text))}
+    bare = without_fences(text)
+    said = {_said(line) for line in _LINE.finditer(bare)}
+    if reply.passed and _FAIL_WITHIN.search(bare):
+        return True
     return (not reply.passed) in said or (reply.passed is True and None in said)
 
 

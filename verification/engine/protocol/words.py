@@ -13,6 +13,12 @@ PASSED_KEYS: Final = frozenset(
 )
 FAILED_KEYS: Final = frozenset(("failed", "fail", "isfailed", "hasfailed", "overallfailed"))
 """Never read as a verdict; one that contradicts the verdict makes it ambiguous."""
+VIOLATIONS_KEYS: Final = FAILED_KEYS | {
+    *("failures", "failedrules", "failingrules", "failedcriteria", "violations", "violated"),
+    *("violatedrules", "ruleviolations", "violatedcriteria", "unmet", "unmetrules"),
+    "unmetcriteria",
+}
+"""What stands there is a fault, if anything does."""
 NAMED_VERDICT_KEYS: Final = frozenset(("verdict", "finalverdict", "overallverdict"))
 VERDICT_KEYS: Final = NAMED_VERDICT_KEYS | frozenset(
     ("result", "outcome", "decision", "judgment", "judgement", "overall", "finalresult")
