@@ -73,7 +73,7 @@ def test_a_judge_that_is_hardly_ever_well_blames_nobody_and_accepts_nothing_bad(
         sys.stdout.write(_told(runs, judge.faults, []))
     assert [number for number, run in runs.items() if _is_wrong(number, run)] == []
     assert {run.reason_code for run in doubtful} <= DOUBTS
-    assert {run.review_state for run in doubtful} == {"pending"}
+    assert {run.review_state for run in doubtful} <= {"pending"}
     _assert_books_are_kept(runs.values())
 
 

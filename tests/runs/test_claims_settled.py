@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from collections.abc import Iterator
@@ -85,8 +86,8 @@ def kinds_of(run: dict[str, Any], agent: Caller) -> list[str]:
 def test_tier_1_takes_out_what_nothing_confirms_and_leaves_the_rest_byte_for_byte(
     agent: Caller,
 ) -> None:
-    latin = b"\xefBuy the house now.\r\n"
-    files = {"notes.md": OUTPUT, "old.txt": {"base64": "70J1eSB0aGUgaG91c2Ugbm93Lg0K"}}
+    latin = b"\xefBuy the house now.\r\nIt is old.\r\n"
+    files = {"notes.md": OUTPUT, "old.txt": {"base64": base64.b64encode(latin).decode()}}
 
     run = agent.submit(**WORK, evidence=EVIDENCE, tier=1, files=files)
 

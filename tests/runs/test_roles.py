@@ -17,7 +17,9 @@ from loomverify.accounts.access import SYSTEM
 from loomverify.accounts.models import ApiKey, Project, Role
 from loomverify.accounts.services import create_api_key
 from loomverify.api import api
+from tests.judged import make_artefact, make_call, make_remediation
 from tests.runs.conftest import Caller, body_of, new_process, new_project
+from verification.runs.models import Run
 from verification.verifiers.connections import Terms, add_connection
 
 assert loomverify.urls.urlpatterns, "every room has added its addresses"
@@ -38,6 +40,11 @@ NEEDED: dict[str, Role] = {
     "POST /processes/{slug}/versions/{number}/publish": Role.ADMIN,
     "POST /verifiers/{number}/activate": Role.ADMIN,
     "POST /judges/{name}/test": Role.ADMIN,
+    "POST /remediations/{remediation_id}/claim": Role.AGENT,
+    "POST /remediations/{remediation_id}/resolve": Role.AGENT,
+    # Of somebody else's claim, or of none; an agent may do it with its own.
+    "POST /remediations/{remediation_id}/release": Role.REVIEWER,
+    "POST /remediations/{remediation_id}/give-up": Role.REVIEWER,
     "GET /webhooks": Role.ADMIN,
     "POST /webhooks": Role.ADMIN,
     "DELETE /webhooks/{webhook_id}": Role.ADMIN,
@@ -57,6 +64,8 @@ BODIES: dict[str, Any] = {
     },
     "POST /processes/{slug}/versions/{number}/publish": {"reason": "It is better."},
     "POST /verifiers/{number}/activate": {"reason": "It is better."},
+    "POST /remediations/{remediation_id}/resolve": {"run": "{run_id}"},
+    "POST /remediations/{remediation_id}/give-up": {"reason": "It cannot be done."},
     "POST /webhooks": {"url": "http://127.0.0.1:9/hook", "topics": ["run.finished"]},
 }
 
@@ -73,7 +82,7 @@ class World:
         return Client().generic(
             method,
             "/api/v1" + path.format(**self.known),
-            body if is_text else json.dumps(body),
+            body if is_text else json.dumps(body).replace("{run_id}", self.known["run_id"]),
             content_type="application/yaml" if is_text else "application/json",
             headers={"Authorization": f"Bearer {key}"} if key else {},
         )
@@ -87,11 +96,18 @@ def world(project: Project) -> World:
     new_process(project, PROCESS + "description: Better.\n")
     webhook = admin.post("/webhooks", BODIES["POST /webhooks"])
     add_connection(project=project, actor=SYSTEM, name="own", model="openai/m", terms=Terms())
+    row = Run.objects.get(uuid=run["id"])
+    evaluation = row.live_evaluation
+    assert evaluation
+    make_call(evaluation, tier=2)
     return World(
         project,
         {
             "run_id": run["id"], "path": "a.txt", "slug": "theirs", "number": 1, "old": 1,
             "new": 2, "webhook_id": webhook.json()["id"], "name": "own",
+            "evaluation_id": evaluation.uuid, "tier": 2, "seq": 1, "side": "reply",
+            "artefact_id": make_artefact(evaluation, b"What is left.").uuid,
+            "remediation_id": make_remediation(row).uuid,
         },
     )  # fmt: skip
 
@@ -141,8 +157,12 @@ def test_a_role_does_what_it_may_and_nothing_else(world: World, label: str) -> N
     assert lowest < 300 or (label, lowest) in BUSY
 
 
-BUSY = {("POST /runs/{run_id}/cancel", 409)}
-"""What may be done by its role, and not to a run that is over."""
+BUSY = {
+    ("POST /runs/{run_id}/cancel", 409),
+    ("POST /remediations/{remediation_id}/release", 409),
+    ("POST /remediations/{remediation_id}/resolve", 422),
+}
+"""What may be done by its role, and not to a run that is over, or to what nobody has claimed."""
 
 
 def test_another_projects_admin_finds_nothing(world: World) -> None:
