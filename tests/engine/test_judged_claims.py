@@ -66,6 +66,20 @@ def test_a_claim_that_only_the_judge_tells_counts_if_the_work_makes_it() -> None
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "counts"), [("the", False), ("house", False), ("the house", True)]
+)
+def test_a_single_word_is_no_claim_that_a_judge_could_have_taken_out(
+    text: str, counts: bool
+) -> None:
+    judge = judge_who(denies, [judged(said(ADVICE, "unsupported", text=text))])
+
+    conclusion = settled(SURE, judge=judge)
+
+    assert (text in [one.text for one in conclusion.counted_claims]) is counts
+    assert conclusion.verdict == "accept"
+
+
 def test_a_section_that_does_not_exist_is_noted_and_advice_by_any_name_is_advice() -> None:
     hidden = replace(ADVICE, section="Recommended next steps")
     odd = replace(FACT, section="appendix")

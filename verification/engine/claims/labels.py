@@ -16,6 +16,7 @@ CONFIRMED, INFERRED, UNSUPPORTED = "confirmed", "inferred", "unsupported"
 LABELS = (CONFIRMED, INFERRED, UNSUPPORTED)
 SECTIONS = ("recommendation", "recommendations", "supporting", "other")
 MAX_SAID_CHARS = 200
+MIN_UNPARTED_CHARS = 6
 
 
 class ClaimCounts(TypedDict):
@@ -88,6 +89,7 @@ def merged(
     """Both sides' claims, submitted ones first. Of two words on one claim the stricter holds.
 
     A judge's claim that stands in none of the texts is left out: the judge may have made it up.
+    So is a single word: it states nothing, and would be taken out wherever it stands.
     """
     of_judge: dict[str, CountedClaim] = {}
     for one in judged:
@@ -99,7 +101,7 @@ def merged(
         whole.append(_stricter(one, word) if word else one)
     own = {key_of(one) for one in submitted}
     others = [one for key, one in of_judge.items() if key not in own]
-    sought = {one.text for one in others}
+    sought = {one.text for one in others if _states_something(one.text)}
     held = frozenset[str]().union(*(cut(text, sought).found for text in (texts if sought else ())))
     found = [one for one in others if one.text in held]
     return Merged((*whole, *found), len(others) - len(found))
@@ -124,6 +126,11 @@ def totals_of(claims: Sequence[CountedClaim]) -> ClaimCounts:
         ),
         supporting_unconfirmed_ratio=unconfirmed / len(elsewhere) if elsewhere else None,
     )
+
+
+def _states_something(text: str) -> bool:
+    """Some scripts part no words."""
+    return len(text.split()) > 1 or (not text.isascii() and len(text) >= MIN_UNPARTED_CHARS)
 
 
 def weaker(one: str, other: str) -> str:

@@ -285,8 +285,10 @@ def _left_out(invented: int) -> str:
     if not invented:
         return ""
     if invented == 1:
-        return "1 claim of the judge stands nowhere in the work, and is left out."
-    return f"{invented} claims of the judge stand nowhere in the work, and are left out."
+        return (
+            "1 claim of the judge stands nowhere in the work, or is a single word, and is left out."
+        )
+    return f"{invented} claims of the judge stand nowhere in the work, or are single words, and are left out."
 
 
 def _with_parts(work: _Work, settled: Settled) -> Settled:
