@@ -36,32 +36,26 @@ __all__ = [
 ]
 
 
-class VerificationRejected(Exception):
+class _Fault(Exception):
+    def __init__(
+        self, message: str, code: str = "", metadata: Mapping[str, Any] | None = None
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code
+        self.metadata = dict(metadata or {})
+
+
+class VerificationRejected(_Fault):
     """The work is at fault: it counts an attempt, and the submitter is told `message`, whole.
 
     `code` is the verifier's own word for it. In `metadata`, `path`, `line`, `column` and
     `suggestion` tell where the fault lies and what to do; all else is kept beside it.
     """
 
-    def __init__(
-        self, message: str, code: str = "", metadata: Mapping[str, Any] | None = None
-    ) -> None:
-        super().__init__(message)
-        self.message = message
-        self.code = code
-        self.metadata = dict(metadata or {})
 
-
-class FatalVerificationError(Exception):
+class FatalVerificationError(_Fault):
     """The work is at fault, and no further attempt can put it right: the task ends."""
-
-    def __init__(
-        self, message: str, code: str = "", metadata: Mapping[str, Any] | None = None
-    ) -> None:
-        super().__init__(message)
-        self.message = message
-        self.code = code
-        self.metadata = dict(metadata or {})
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,13 +22,13 @@ from verification.engine.finding import (
 )
 from verification.engine.judges import semantic, voting
 from verification.engine.judges.asking import Ballot
+from verification.engine.judges.blaming import lost_answer
 from verification.engine.outcome import (
     ConfidenceLevel,
     FindingVerdict,
     Outcome,
     RetryStrategy,
     SeverityClass,
-    Source,
     Status,
     Verdict,
 )
@@ -36,7 +36,6 @@ from verification.engine.tiers import TierReport
 
 __all__ = ["Case", "Conclusion", "Ports", "TierReport", "climb", "conclude"]
 
-JUDGE_RULE = "judge"
 _ANSWERED = (Status.PASSED, Status.FAILED)
 
 
@@ -182,15 +181,7 @@ def _settled(case: Case, ports: Ports, findings: Sequence[Finding]) -> Settled:
 
 
 def _unavailable(tier: int, message: str) -> TierReport:
-    finding = Finding(
-        rule=JUDGE_RULE,
-        reason_code="verifier_unavailable",
-        message=message,
-        enforcement=Enforcement.HARD,
-        verdict=FindingVerdict.UNKNOWN,
-        source=Source.LLM,
-        tier=tier,
-    )
+    finding = lost_answer("verifier_unavailable", message, tier=tier)
     return TierReport(
         tier=tier,
         status=Status.SKIPPED,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from verification.engine.claims.settlement import ArtefactKind, ClaimSource
+from verification.engine.claims.settlement import ArtefactKind
 from verification.engine.judges.asking import Ask
 from verification.engine.protocol.reply import Stage
 
@@ -55,7 +55,6 @@ MADE = {
     ArtefactKind.VERIFIED_FINDINGS: "Verified Findings",
     ArtefactKind.UNCONFIRMED_APPENDIX: "Unconfirmed Appendix",
 }
-CLAIM_SOURCES = {ClaimSource.SUBMISSION: "submission", ClaimSource.JUDGE: "judge"}
 
 
 def ask(code: str) -> str:

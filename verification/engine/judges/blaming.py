@@ -59,6 +59,19 @@ def remark(
     )
 
 
+def lost_answer(reason_code: str, message: str, *, tier: int) -> Finding:
+    """An answer that was asked for and did not come: nothing is known of the work."""
+    return Finding(
+        rule=JUDGE_RULE,
+        reason_code=reason_code,
+        message=message,
+        enforcement=Enforcement.HARD,
+        verdict=FindingVerdict.UNKNOWN,
+        source=Source.LLM,
+        tier=tier,
+    )
+
+
 def _entries(case: Case, asked: dict[int, Word]) -> Iterator[TraceEntry]:
     for rule in case.definition.rules:
         if rule.type is not RuleType.LLM:

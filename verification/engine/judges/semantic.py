@@ -12,7 +12,7 @@ from verification.engine.checks.read_once import ReadOnce
 from verification.engine.claims.unconfirmed import Settled, settle
 from verification.engine.finding import Finding
 from verification.engine.judges.asking import Conversation, Judge
-from verification.engine.judges.blaming import JUDGE_RULE, findings_of, remark, trace_of
+from verification.engine.judges.blaming import findings_of, lost_answer, remark, trace_of
 from verification.engine.judges.hearing import Heard, ask_again, hear
 from verification.engine.judges.independence import first_seat
 from verification.engine.judges.weighing import Word, lacks, merged, strangers, verdict_of, weigh
@@ -69,15 +69,7 @@ def lost(
     talk: Conversation, reason_code: str, message: str, *, tier: int, recovery: str = ""
 ) -> TierReport:
     """Nothing is known: neither for nor against the work."""
-    finding = Finding(
-        rule=JUDGE_RULE,
-        reason_code=reason_code,
-        message=message,
-        enforcement=Enforcement.HARD,
-        verdict=FindingVerdict.UNKNOWN,
-        source=Source.LLM,
-        tier=tier,
-    )
+    finding = lost_answer(reason_code, message, tier=tier)
     return TierReport(
         tier=tier, status=Status.ERROR, findings=(finding,), recovery=recovery, **talk.totals
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from processes.definition.model import Rule, RuleType
@@ -16,7 +16,6 @@ from verification.engine.protocol.schema import reply_schema
 from verification.engine.protocol.sections import rendered
 from verification.engine.scoping import Scope
 
-PROMPT_VERSION = 1
 MIN_MATERIAL_CHARS = 1_000
 TASK_SHARE, TEXT_SHARE, RULES_SHARE = 0.08, 0.04, 0.3
 """What the task, each other text beside it, and all rules may take of a prompt."""
@@ -84,9 +83,6 @@ class Prompt:
     token: str = ""
     schema: dict[str, Any] | None = field(default=None, hash=False)
     notes: tuple[str, ...] = ()
-
-    def and_then(self, text: str) -> Prompt:
-        return replace(self, text=f"{self.text}\n\n{text}")
 
 
 def asked_rules(case: Case) -> tuple[AskedRule, ...]:
