@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import ipaddress
-import socket
 from dataclasses import dataclass
 from urllib.parse import SplitResult, urlsplit
 
-MAX_URL_LENGTH = 500
-NAT64 = ipaddress.ip_network("64:ff9b::/96")
-DEFAULT_PORTS = {"http": 80, "https": 443}
+from loomverify.addresses import Address, addresses_of, reached_by
 
-Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+MAX_URL_LENGTH = 500
+DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 class TargetRefused(Exception):
@@ -64,24 +61,13 @@ def _split(url: str) -> tuple[SplitResult, int]:
 
 def _resolve(host: str, port: int) -> list[Address]:
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        return addresses_of(host, port)
     except (OSError, UnicodeError) as error:
         raise TargetUnknown(f"{host} has no address.") from error
-    texts = dict.fromkeys(str(entry[4][0]).partition("%")[0] for entry in found)
-    return [ipaddress.ip_address(text) for text in texts]
 
 
 def _is_open(address: Address, *, loopback_allowed: bool) -> bool:
-    inner = _embedded(address) or address
+    inner = reached_by(address)
     if inner.is_loopback:
         return loopback_allowed
     return inner.is_global and not inner.is_multicast and not inner.is_reserved
-
-
-def _embedded(address: Address) -> ipaddress.IPv4Address | None:
-    """The IPv4 address that an IPv6 one stands for."""
-    if isinstance(address, ipaddress.IPv4Address):
-        return None
-    if address in NAT64:
-        return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
-    return address.ipv4_mapped or address.sixtofour or (address.teredo or (None, None))[1]

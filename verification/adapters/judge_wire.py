@@ -7,7 +7,6 @@ in the call's `Exchange`, so that it need not be guessed from their exceptions.
 from __future__ import annotations
 
 import ipaddress
-import socket
 import ssl
 import time
 from collections.abc import Iterable, Mapping
@@ -19,15 +18,14 @@ from typing import Any
 import httpcore
 import httpx
 
+from loomverify.addresses import addresses_of, reached_by
+
 MAX_REPLY_BYTES = 8 * 1024 * 1024
 CONNECT_SECONDS = 5.0
-NAT64 = ipaddress.ip_network("64:ff9b::/96")
 CREDENTIAL_SERVICES = frozenset(
     ipaddress.ip_address(text) for text in ("fd00:ec2::254", "100.100.100.200", "192.0.0.192")
 )
 """Besides the link-local addresses, where every cloud hands out its machines' credentials."""
-
-Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 class Cut(StrEnum):
@@ -194,22 +192,20 @@ def _checked(host: str, port: int, exchange: Exchange) -> list[str]:
         httpcore.ConnectError: the name has no address, or one that must not be reached.
     """
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        texts = [str(address) for address in addresses_of(host, port)]
     except (OSError, UnicodeError) as error:
         raise httpcore.ConnectError("the name has no address") from error
-    texts = dict.fromkeys(str(entry[4][0]).partition("%")[0] for entry in found)
     for text in texts:
         why = refusal(text, is_private_allowed=exchange.is_private_allowed)
         if why:
             exchange.end(Cut.REFUSED, why)
             raise httpcore.ConnectError(why)
-    return list(texts)
+    return texts
 
 
 def refusal(text: str, *, is_private_allowed: bool) -> str:
     """Why an address must not be reached, '' when it may be."""
-    address = ipaddress.ip_address(text)
-    inner = _embedded(address) or address
+    inner = reached_by(ipaddress.ip_address(text))
     if inner.is_link_local or inner in CREDENTIAL_SERVICES:
         return "Its address is one where clouds hand out credentials; it is never asked."
     if inner.is_multicast or inner.is_unspecified:
@@ -220,12 +216,3 @@ def refusal(text: str, *, is_private_allowed: bool) -> str:
             "LOOMVERIFY_JUDGE_PRIVATE_HOSTS=yes."
         )
     return ""
-
-
-def _embedded(address: Address) -> ipaddress.IPv4Address | None:
-    """The IPv4 address that an IPv6 one stands for."""
-    if isinstance(address, ipaddress.IPv4Address):
-        return None
-    if address in NAT64:
-        return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
-    return address.ipv4_mapped or address.sixtofour or (address.teredo or (None, None))[1]
