@@ -11,6 +11,9 @@ from typing import Any, Self
 ENGINE_BUILD = "3"
 """Raised whenever a check, a parser or the policy may answer differently than before."""
 
+PROMPT_VERSION = 1
+"""Raised whenever judges are told something else: earlier replies are answers no more."""
+
 
 class Engine(StrEnum):
     POLICY = "policy"
@@ -75,7 +78,7 @@ class JudgeModels:
 class VerifierSpec:
     flags: Flags = Flags()
     models: JudgeModels = JudgeModels()
-    prompt_version: int = 1
+    prompt_version: int = PROMPT_VERSION
     engine_build: str = ENGINE_BUILD
 
     @property

@@ -13,6 +13,7 @@ from loomverify.errors import Conflict, NotFound
 from verification.engine.verifier import (
     ENGINE_BUILD,
     LEGACY_FLAGS,
+    PROMPT_VERSION,
     Flags,
     JudgeModels,
     VerifierSpec,
@@ -38,7 +39,9 @@ def ensure_verifiers(*, project: Project) -> VerifierVersion:
             return _first_versions(project, named)
         spec = VerifierSpec.from_json(active.spec)
         models = _models_after(project, active, spec.models, named)
-        current = replace(spec, models=models, engine_build=ENGINE_BUILD)
+        current = replace(
+            spec, models=models, prompt_version=PROMPT_VERSION, engine_build=ENGINE_BUILD
+        )
         if current != spec:
             note = ENVIRONMENT_CHANGED if models != spec.models else "New engine build."
             active = replace_active(project=project, spec=current, actor=SYSTEM, reason=note)
@@ -60,6 +63,7 @@ def replace_active(
             same = replace(
                 VerifierSpec.from_json(other.spec),
                 models=spec.models,
+                prompt_version=spec.prompt_version,
                 engine_build=spec.engine_build,
             )
             add_version(project=project, spec=same, note=reason[:300], actor=actor)
