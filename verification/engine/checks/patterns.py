@@ -98,7 +98,7 @@ def patterns(case: Case, ports: Ports) -> Iterator[Observation]:
             by_target[rule.target].append(Asked(rule, scope, case))
         else:
             yield scoping.skipped(rule, case, scope.reason)
-    search = Search(ports.probe, ports.clock)
+    search = Search(ports.probe, ports.clock, case.verifier.limits)
     for target, rules in by_target.items():
         for batch in material_batches(target, case, ports):
             _ask(search, [one for one in rules if not one.is_settled], batch)

@@ -15,11 +15,8 @@ from verification.engine.evidence import (
     Pattern,
     Probe,
 )
+from verification.engine.verifier import Limits
 
-SEARCH_SECONDS = 1.5
-"""All patterns of a run together, over all its texts: what is left then is unknown."""
-PATTERN_SECONDS = 0.5
-"""One pattern over all texts of a run, so that a slow one leaves time to the others."""
 MAX_LOSSES = 3
 """After so many deaths of the probe the rest is not asked for."""
 
@@ -31,10 +28,15 @@ Told = tuple[int, range, Answer]
 
 @dataclass
 class Search:
-    """Cheap patterns come first; each is told of by its number, with the texts it was sought in."""
+    """Cheap patterns come first; each is told of by its number, with the texts it was sought in.
+
+    All patterns of a run share `search_seconds` of the limits over all its texts: what is left
+    then is unknown. One has `pattern_seconds`, so that a slow one leaves time to the others.
+    """
 
     probe: Probe
     clock: Callable[[], float]
+    limits: Limits
     losses: int = field(default=0, init=False)
     is_started: bool = field(default=False, init=False)
     spent: float = field(default=0.0, init=False)
@@ -94,14 +96,16 @@ class Search:
         asked = [
             replace(
                 question.patterns[number],
-                seconds=PATTERN_SECONDS - self._spent_on[question.text(number)],
+                seconds=self.limits.pattern_seconds - self._spent_on[question.text(number)],
             )
             for number in numbers
         ]
         started = self.clock()
         try:
             return self.probe.search(
-                asked, question.texts[span.start : span.stop], seconds=SEARCH_SECONDS - self.spent
+                asked,
+                question.texts[span.start : span.stop],
+                seconds=self.limits.search_seconds - self.spent,
             )
         finally:
             self.spent += self.clock() - started
@@ -115,7 +119,7 @@ class Search:
     def _why_not(self) -> str:
         if self.losses >= MAX_LOSSES:
             return LOST_TOO_OFTEN
-        return NOT_REACHED if self.spent >= SEARCH_SECONDS else ""
+        return NOT_REACHED if self.spent >= self.limits.search_seconds else ""
 
 
 @dataclass(frozen=True, slots=True)

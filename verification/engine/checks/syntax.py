@@ -22,8 +22,6 @@ ID = "syntax"
 MAX_BATCH_BYTES = 4_000_000
 MAX_BATCH_FILES = 500
 MAX_BATCH_SECONDS = 10.0
-MAX_SECONDS = 30.0
-"""After so long nothing more is asked; what was asked by then may take its own time."""
 MAX_LOSSES = 3
 """After so many lost answers the rest is not asked for: each costs a deadline."""
 MAX_PROBLEMS_PER_FILE = 10
@@ -38,7 +36,7 @@ def syntax(case: Case, ports: Ports) -> Iterator[Observation]:
     small = [file for file in parsed if not _is_too_large(file)]
     # What counts most is asked first: others may use up the time.
     small.sort(key=lambda file: (file.path not in declared, not _is_certain(file)))
-    asking = _Asking(ports)
+    asking = _Asking(ports, case.verifier.limits.syntax_seconds)
     answers = {
         file.path: answer
         for batch in _batches(small)
@@ -53,11 +51,14 @@ def syntax(case: Case, ports: Ports) -> Iterator[Observation]:
 
 
 class _Asking:
-    """Asks the probe within bounds of time and of losses."""
+    """Asks the probe within bounds of time and of losses.
 
-    def __init__(self, ports: Ports) -> None:
+    After `seconds` nothing more is asked; what was asked by then may take its own time.
+    """
+
+    def __init__(self, ports: Ports, seconds: float) -> None:
         self._ports = ports
-        self._until = ports.clock() + MAX_SECONDS
+        self._until = ports.clock() + seconds
         self._losses = 0
 
     def about(self, batch: Sequence[SubmittedFile]) -> Sequence[Answer]:
