@@ -29,7 +29,7 @@ from verification.engine.fakes import (
 from verification.engine.finding import Finding
 from verification.engine.judges.asking import Answer, Judge, Question
 from verification.engine.tiers import TierReport
-from verification.engine.verifier import Flags, JudgeModels, VerifierSpec
+from verification.engine.verifier import Flags, JudgeModels, Limits, VerifierSpec
 
 PHASE, OTHER_PHASE = "write", "plan"
 Files = Mapping[str, str | bytes]
@@ -70,6 +70,7 @@ def case(
     of_task: Mapping[str, Any] | None = None,
     remediation: Mapping[str, Any] | None = None,
     models: JudgeModels = JudgeModels(),  # noqa: B008 - frozen
+    limits: Limits = Limits(),  # noqa: B008 - frozen
     of_case: Mapping[str, Any] | None = None,
     **submitted: Any,
 ) -> Case:
@@ -90,7 +91,7 @@ def case(
     )
     task = TaskSpec("t", "Do it.", expected_outputs=tuple(expected_outputs), **(of_task or {}))
     submission = Submission(task=task, files=MemoryWorkspace(files).files, **submitted)
-    verifier = VerifierSpec(flags=flags, models=models)
+    verifier = VerifierSpec(flags=flags, models=models, limits=limits)
     return Case(definition, phase, submission, verifier, tier, **(of_case or {}))
 
 

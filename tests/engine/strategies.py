@@ -23,15 +23,24 @@ from tests.engine.cases import OTHER_PHASE, PHASE
 from verification.engine.case import Case
 from verification.engine.evidence import Claim, EvidenceItem, Submission, TaskSpec, ToolCall
 from verification.engine.fakes import MemoryWorkspace
+from verification.engine.gates import FAILED, GateReport, TestCounts
+from verification.engine.outcome import Status
 from verification.engine.verifier import LEGACY_FLAGS, Flags, PhaseScope, VerifierSpec
 
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
-    lambda inner: (
-        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=4), inner, max_size=4)
-    ),
-    max_leaves=8,
-)
+
+def _json(floats: st.SearchStrategy[float]) -> st.SearchStrategy[Any]:
+    return st.recursive(
+        st.none() | st.booleans() | st.integers() | floats | st.text(max_size=8),
+        lambda inner: (
+            st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=4), inner, max_size=4)
+        ),
+        max_leaves=8,
+    )
+
+
+JSON = _json(st.floats())
+"""As Python reads it, NaN and infinities among its numbers."""
+STRICT_JSON = _json(st.floats(allow_nan=False, allow_infinity=False))
 GLOBAL = Flags(phase_scope_default=PhaseScope.GLOBAL)
 FLAGS = st.sampled_from(
     [
@@ -118,6 +127,19 @@ CLAIMS = st.lists(
     ),
     max_size=4,
 )
+
+
+def gate_reports() -> st.SearchStrategy[GateReport]:
+    counts = st.integers(0, 2)
+    return st.builds(
+        GateReport,
+        gate=st.sampled_from(sorted(FAILED)),
+        status=st.sampled_from(Status),
+        component=st.sampled_from(["", "web"]),
+        exit_code=st.none() | st.sampled_from([0, 1, 4, 5, 137, -9]),
+        tests=st.none() | st.builds(TestCounts, counts, counts, counts, counts),
+        detail=st.sampled_from(["", "It did not end well."]),
+    )
 
 
 @st.composite

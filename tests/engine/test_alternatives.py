@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.engine.cases import PASSING, judged_case, ports
-from tests.engine.strategies import JSON
+from tests.engine.strategies import STRICT_JSON
 from verification.engine.case import MAX_PROMPT_CHARS
 from verification.engine.climb import Conclusion, climb, conclude
 from verification.engine.evidence import Submission, TaskSpec
@@ -73,7 +73,7 @@ def test_what_form_alone_does_not_make_equal(one: str, other: str) -> None:
     assert form_of(one) != form_of(other)
 
 
-@given(JSON, st.randoms())
+@given(STRICT_JSON, st.randoms())
 def test_neither_layout_nor_order_of_keys_changes_json(document: Any, random: Any) -> None:
     def shuffled(value: Any) -> Any:
         if isinstance(value, dict):

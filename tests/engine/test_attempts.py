@@ -1,18 +1,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from processes.definition.model import Phase, ProcessPolicy, ScoreLoop
 from verification.engine.attempts import (
     Accounted,
+    Entered,
     TaskHistory,
     account,
     budget,
     candidate_sha256,
+    overrule,
 )
 from verification.engine.evidence import Claim, Submission, SubmittedFile, TaskSpec, ToolCall
 from verification.engine.outcome import Verdict
@@ -207,3 +210,133 @@ def test_the_budget_is_the_nearest_that_is_named(
 )
 def test_a_candidate_is_its_output_files_and_claims(other: Submission, is_same: bool) -> None:
     assert (candidate_sha256(other) == candidate_sha256(WORK)) is is_same
+
+
+def stands(verdict: Verdict, candidate: str = "A", **known: Any) -> Entered:
+    return Entered(verdict=verdict, candidate=candidate, **known)
+
+
+def ended(history: TaskHistory) -> tuple[int, bool, str]:
+    return history.attempts_used, history.exhausted, history.last_outcome
+
+
+@pytest.mark.parametrize(
+    ("steps", "run", "verdict", "after_it"),
+    [
+        # A person rejects what was undecided: one attempt.
+        ([("A", UNDECIDED)], stands(UNDECIDED, is_entered=False), REJECT, (1, False, "rejected")),
+        # A person rejects what the verifier accepted: one attempt.
+        ([("A", ACCEPT)], stands(ACCEPT), REJECT, (1, False, "rejected")),
+        # The last attempt.
+        (
+            [("A", REJECT), ("B", REJECT), ("C", UNDECIDED)],
+            stands(UNDECIDED, "C", is_entered=False),
+            REJECT,
+            (3, True, "rejected"),
+        ),
+        # The same work was rejected elsewhere and counted there.
+        (
+            [("A", REJECT), ("A", UNDECIDED)],
+            stands(UNDECIDED, is_entered=False, is_known=True),
+            REJECT,
+            (1, False, "rejected"),
+        ),
+        # A person accepts: the attempt is given back.
+        ([("A", REJECT)], stands(REJECT, attempt=1), ACCEPT, (0, False, "passed")),
+        ([("A", UNDECIDED)], stands(UNDECIDED, is_entered=False), ACCEPT, (0, False, "passed")),
+        # What only that exhausted is open again.
+        (
+            [("A", REJECT), ("B", REJECT), ("C", REJECT)],
+            stands(REJECT, "C", attempt=3),
+            ACCEPT,
+            (2, False, "passed"),
+        ),
+        # An earlier one of them: the last outcome is that of the last run.
+        (
+            [("A", REJECT), ("B", REJECT), ("C", REJECT)],
+            stands(REJECT, "A", attempt=1, is_last=False),
+            ACCEPT,
+            (2, False, "rejected"),
+        ),
+        # The same rejected thrice, and right after all.
+        ([("A", REJECT)] * 3, stands(REJECT, attempt=1), ACCEPT, (0, False, "passed")),
+        # Another candidate was stuck: what was accepted does not open the task.
+        (
+            [("B", REJECT), *[("A", REJECT)] * 3],
+            stands(REJECT, "B", attempt=1, is_last=False),
+            ACCEPT,
+            (1, True, "rejected"),
+        ),
+        # Nothing changes where nothing changed.
+        ([("A", REJECT)], stands(REJECT, attempt=1), REJECT, (1, False, "rejected")),
+        ([("A", ACCEPT)], stands(ACCEPT), ACCEPT, (0, False, "passed")),
+    ],
+)
+def test_what_a_persons_verdict_does_to_a_task(
+    steps: list[tuple[str, Verdict]],
+    run: Entered,
+    verdict: Verdict,
+    after_it: tuple[int, bool, str],
+) -> None:
+    history = after(*steps).history
+
+    assert ended(overrule(history, run, verdict).history) == after_it
+
+
+@pytest.mark.parametrize(("has_ended", "exhausted"), [(True, False), (False, True)])
+def test_a_task_that_a_final_reject_ended_is_opened_by_accepting_that_one(
+    has_ended: bool, exhausted: bool
+) -> None:
+    history = account(
+        TaskHistory(max_attempts=3), candidate="A", verdict=REJECT, final="custom_rejected"
+    ).history
+
+    accounted = overrule(history, stands(REJECT, attempt=1, has_ended=has_ended), ACCEPT)
+
+    assert accounted.history.exhausted == exhausted
+
+
+@given(STEPS, VERDICTS, st.integers(1, 4), st.booleans())
+def test_a_verdict_that_is_known_already_changes_nothing(
+    steps: list[tuple[str, Verdict]], verdict: Verdict, max_attempts: int, is_last: bool
+) -> None:
+    history = after(*steps, max_attempts=max_attempts).history
+
+    accounted = overrule(history, stands(verdict, is_last=is_last, attempt=2), verdict)
+
+    assert accounted == Accounted(history, 2)
+
+
+@given(STEPS, st.integers(1, 4), st.booleans())
+def test_to_reject_and_to_accept_again_gives_back_what_was_taken(
+    steps: list[tuple[str, Verdict]], max_attempts: int, is_last: bool
+) -> None:
+    history = after(*steps, ("A", ACCEPT), max_attempts=max_attempts).history
+    assume(not history.exhausted)
+
+    rejected = overrule(history, stands(ACCEPT, is_last=is_last), REJECT)
+    accepted = overrule(
+        rejected.history, stands(REJECT, is_last=is_last, attempt=rejected.attempt), ACCEPT
+    )
+
+    assert accepted.history.attempts_used == history.attempts_used
+    assert not accepted.history.exhausted
+    assert accepted.attempt is None
+
+
+@given(STEPS, VERDICTS, st.sampled_from([ACCEPT, REJECT]), st.integers(1, 4), st.booleans())
+def test_a_persons_verdict_stays_within_the_budget(
+    steps: list[tuple[str, Verdict]],
+    before: Verdict,
+    verdict: Verdict,
+    max_attempts: int,
+    is_last: bool,
+) -> None:
+    history = after(*steps, max_attempts=max_attempts).history
+
+    found = overrule(history, stands(before, is_last=is_last, is_entered=False), verdict).history
+
+    assert 0 <= found.attempts_used <= max_attempts
+    assert found.attempts_used - history.attempts_used in ((0, 1) if verdict is REJECT else (0,))
+    assert (found.attempts_left == 0) == found.exhausted
+    assert verdict is REJECT or not found.exhausted or history.exhausted

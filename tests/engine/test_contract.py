@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from processes.definition.model import (
     Definition,
@@ -26,7 +27,7 @@ from processes.definition.model import (
     Target,
 )
 from tests.engine.cases import case, evaluate, failed_call, ports, regex
-from tests.engine.strategies import cases
+from tests.engine.strategies import cases, gate_reports
 from verification.engine import checks
 from verification.engine.case import Case, Ports
 from verification.engine.climb import climb, conclude
@@ -45,6 +46,9 @@ from verification.engine.evidence import (
 )
 from verification.engine.fakes import FixedClock, InProcessProbe
 from verification.engine.finding import Finding, TraceEntry
+from verification.engine.gates import GateReport, TestCounts
+from verification.engine.golden.given import RecordedGates
+from verification.engine.outcome import Status
 from verification.engine.reasons import REASONS
 from verification.engine.verifier import VerifierSpec
 
@@ -58,6 +62,7 @@ STABLE_IDS = (
     "syntax",
     "regex-rules",
     "claims",
+    "gates",
     "not-run",
 )
 ABOUT_A_FILES_ABSENCE = {"deliverable_missing", "deliverable_empty", "changed_file_missing"}
@@ -78,6 +83,13 @@ EVERYTHING: dict[str, Any] = {
     "output": "x",
     "claims": (Claim("It is so.", "certain!", "recommendation"),),
 }  # fmt: skip
+REPORTS = (
+    GateReport("test", Status.FAILED, exit_code=1),
+    GateReport("test", Status.PASSED, exit_code=1),
+    GateReport("test", Status.TIMED_OUT),
+    GateReport("test", Status.PASSED, tests=TestCounts()),
+    GateReport("test", Status.ERROR),
+)
 
 
 @cache
@@ -118,8 +130,10 @@ def test_each_check_and_each_of_its_reasons_is_documented() -> None:
 @pytest.mark.parametrize("check_id", checks.IDS)
 def test_the_example_shows_what_each_check_finds(check_id: str) -> None:
     asked = case(**EVERYTHING)
+    sandbox = RecordedGates(REPORTS) if check_id == "gates" else None
+    reach = replace(ports(EVERYTHING["files"]), gates=sandbox)
 
-    findings = findings_of(check_id, asked, ports(EVERYTHING["files"]))
+    findings = findings_of(check_id, asked, reach)
 
     assert findings
     assert {one.reason_code for one in findings} <= documented()[check_id]
@@ -131,11 +145,13 @@ def test_no_check_finds_fault_with_an_empty_submission(check_id: str) -> None:
 
 
 @settings(max_examples=200)
-@given(cases())
-def test_every_check_keeps_the_contract(whole: tuple[Case, Any]) -> None:
+@given(cases(), st.none() | st.lists(gate_reports(), max_size=4).map(RecordedGates))
+def test_every_check_keeps_the_contract(
+    whole: tuple[Case, Any], sandbox: RecordedGates | None
+) -> None:
     asked, workspace = whole
-    reach = Ports(workspace, InProcessProbe(), FixedClock())
-    rules = {rule.name for rule in asked.definition.rules}
+    reach = Ports(workspace, InProcessProbe(), FixedClock(), gates=sandbox)
+    rules = {*(rule.name for rule in asked.definition.rules), *asked.phase.gates}
     allowed = documented()
 
     for check in checks.CHECKS.values():
@@ -150,11 +166,14 @@ def test_every_check_keeps_the_contract(whole: tuple[Case, Any]) -> None:
         assert len(set(places(findings))) == len(findings), "one finding per problem"
 
 
-@given(cases())
-def test_whatever_is_submitted_is_concluded_and_can_be_stored(whole: tuple[Case, Any]) -> None:
+@given(cases(), st.none() | st.lists(gate_reports(), max_size=4).map(RecordedGates))
+def test_whatever_is_submitted_is_concluded_and_can_be_stored(
+    whole: tuple[Case, Any], sandbox: RecordedGates | None
+) -> None:
     asked, workspace = whole
+    reach = Ports(workspace, InProcessProbe(), FixedClock(), gates=sandbox)
 
-    tiers = list(climb(asked, Ports(workspace, InProcessProbe(), FixedClock())))
+    tiers = list(climb(asked, reach))
     conclusion = conclude(asked, tiers)
 
     gone = [one.path for one in conclusion.findings if one.reason_code in ABOUT_A_FILES_ABSENCE]
@@ -304,7 +323,8 @@ def large() -> Case:
 @pytest.mark.parametrize("check_id", checks.IDS)
 def test_every_check_is_bounded_in_work_time_and_memory(check_id: str, large: Case) -> None:
     workspace, probe = CountingWorkspace(), CountingProbe()
-    reach = Ports(workspace, probe, FixedClock())
+    sandbox = RecordedGates(REPORTS * (CALLS // len(REPORTS))) if check_id == "gates" else None
+    reach = Ports(workspace, probe, FixedClock(), gates=sandbox)
     tracemalloc.start()
     started = time.process_time()
 

@@ -347,11 +347,30 @@ OF_THE_JUDGE: dict[str, tuple[Any, dict[str, Any], Any, list[tuple[str, str]]]] 
         [("pass", "accept"), ("fail", "reject")],
     ),
 }
-WAITING = {"shadow_compare_enabled"}
+BESIDE = {"shadow_compare_enabled"}
 
 
-def test_every_flag_has_its_pair_of_evaluations_here_or_waits_for_what_it_switches() -> None:
-    assert {one.name for one in fields(Flags)} == {*OF_TIER_ONE, *OF_THE_JUDGE, *WAITING}
+def test_every_flag_has_its_pair_of_evaluations_here_or_acts_beside_them() -> None:
+    assert {one.name for one in fields(Flags)} == {*OF_TIER_ONE, *OF_THE_JUDGE, *BESIDE}
+
+
+@given(cases(), st.sampled_from(sorted(BESIDE)))
+def test_what_acts_beside_an_evaluation_changes_nothing_of_it(
+    whole: tuple[Case, Any], flag: str
+) -> None:
+    asked, workspace = whole
+
+    off, on = (
+        conclude(one, list(climb(one, Ports(workspace, InProcessProbe(), FixedClock()))))
+        for one in (_with_flag(asked, flag, False), _with_flag(asked, flag, True))
+    )
+
+    assert on == off
+
+
+def _with_flag(asked: Case, flag: str, value: bool) -> Case:
+    flags = replace(asked.verifier.flags, **{flag: value})  # type: ignore[arg-type]
+    return replace(asked, verifier=replace(asked.verifier, flags=flags))
 
 
 @pytest.mark.parametrize("flag", [*OF_TIER_ONE, *OF_THE_JUDGE])

@@ -19,6 +19,7 @@ from verification.engine.evidence import (
     SyntaxProblem,
 )
 from verification.engine.fakes import FixedClock, InProcessProbe, MemoryWorkspace
+from verification.engine.verifier import Limits
 
 HARD = Enforcement.HARD
 
@@ -191,7 +192,7 @@ def test_all_patterns_of_a_run_share_one_allowance(rules: int, files: int, secon
 
     conclusion, probe = slowly(patterns, files=files, seconds=seconds)
 
-    assert probe.clock.now <= searching.SEARCH_SECONDS
+    assert probe.clock.now <= Limits().search_seconds
     assert conclusion.verdict == "undecided"
     assert {one.verdict for one in conclusion.findings} == {"unknown"}
     lost = [one for one in conclusion.findings if one.rule == "SLOW249"]
@@ -212,7 +213,7 @@ def test_a_pattern_that_is_a_little_slow_everywhere_is_given_up_in_the_end() -> 
 
     clock = FixedClock()
     probe = Steady(clock)
-    search = searching.Search(probe, clock)
+    search = searching.Search(probe, clock, Limits())
 
     answers = [
         answer for _ in range(20) for _, _, answer in search.ask([Pattern("steady", 1)], [b"x"])

@@ -7,10 +7,13 @@ import pytest
 from tests.engine.cases import case, evaluate, ports, told
 from verification.engine.case import Ports
 from verification.engine.checks import CHECKS
-from verification.engine.checks.syntax import MAX_LOSSES, MAX_SECONDS
+from verification.engine.checks.syntax import MAX_LOSSES
 from verification.engine.evidence import CouldNotInspect, NotInspected, SyntaxProblem
 from verification.engine.fakes import FixedClock, InProcessProbe, MemoryWorkspace
 from verification.engine.finding import Finding
+from verification.engine.verifier import Limits
+
+SECONDS = Limits().syntax_seconds
 
 
 class SlowProbe(InProcessProbe):
@@ -85,7 +88,7 @@ def test_a_lost_answer_matters_where_it_could_have_been_hard(
 
 
 def test_what_was_declared_is_parsed_before_others_use_up_the_time() -> None:
-    files = {f"{number}.csv": f"{MAX_SECONDS} x" + " " * 3_999_990 for number in range(3)}
+    files = {f"{number}.csv": f"{SECONDS} x" + " " * 3_999_990 for number in range(3)}
 
     probe, found = looked({**files, "z.json": "0 x"}, deliverables=["z.json"])
 

@@ -14,9 +14,8 @@ from tests.engine.cases import FAILING, MODELS, PASSING, judge_of, judged_case, 
 from verification.engine.climb import Conclusion, TierReport, climb, conclude
 from verification.engine.fakes import ScriptedJudge
 from verification.engine.judges.asking import MAX_TRIES, Answer, Ask, Question
-from verification.engine.judges.voting import REPEATED_TEMPERATURE
 from verification.engine.protocol.prompt import token_of
-from verification.engine.verifier import LEGACY_FLAGS, Flags, JudgeModels
+from verification.engine.verifier import LEGACY_FLAGS, Flags, JudgeModels, Limits
 
 PASS, FAIL, NOISE = PASSING, FAILING, "I could not say."
 LOST = Answer(lost="infra_verifier_error", detail="Connection reset.")
@@ -185,7 +184,7 @@ def test_all_votes_are_asked_at_once_and_none_shares_a_reply(panel: tuple[str, .
     assert len({one.nonce for one in votes}) == 3
     assert all(one.nonce.startswith(":vote:") and one.tries == MAX_TRIES for one in votes)
     assert [one.judge for one in votes] == [*(panel or ["primary"] * 3)]
-    usual = 0.0 if panel else REPEATED_TEMPERATURE
+    usual = 0.0 if panel else Limits().vote_temperature
     assert {one.temperature for one in votes} == {usual}
 
 

@@ -14,6 +14,8 @@ DEFAULT_MAX_ATTEMPTS = 3
 IDENTICAL_ENDS_AT = 3
 """The third identical rejected candidate in a row ends the task."""
 SUBMISSIONS_PER_ATTEMPT = 3
+ATTEMPTS_EXHAUSTED = "attempts_exhausted"
+REPEATED_CANDIDATE = "repeated_candidate"
 
 
 def candidate_sha256(submission: Submission) -> str:
@@ -113,6 +115,72 @@ def account(
     return _rejected(entered, counted=counted, final=final)
 
 
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """What a task's history holds of one run.
+
+    `verdict` is what the run stands at. `is_entered`: it was decided before, by whomever.
+    `attempt` is the number of the attempt that it used up; `is_known`: the same candidate used
+    up one elsewhere. `is_last`: nothing of the task was decided after it. `has_ended`: the task
+    is exhausted for a reason that is this run's own.
+    """
+
+    verdict: Verdict
+    candidate: str
+    is_entered: bool = True
+    attempt: int | None = None
+    is_known: bool = False
+    is_last: bool = True
+    has_ended: bool = False
+
+
+def overrule(history: TaskHistory, run: Entered, verdict: Verdict) -> Accounted:
+    """Enter a person's verdict on a run. One that changes nothing leaves everything as it is.
+
+    `attempt` of the answer is the one that the run uses up from now on, None for none.
+
+    Source: docs/engine.md, "Attempts".
+    """
+    if verdict is run.verdict or verdict is Verdict.UNDECIDED:
+        return Accounted(history, run.attempt)
+    is_repeat = run.candidate == history.last_candidate_sha256
+    entered = replace(history, submissions=history.submissions + (not run.is_entered))
+    if run.is_last:
+        entered = replace(
+            entered,
+            last_candidate_sha256=run.candidate,
+            repeats=history.repeats + (is_repeat and not run.is_entered) if is_repeat else 0,
+        )
+    if verdict is Verdict.ACCEPT:
+        return Accounted(_accepted(entered, run))
+    counted = run.attempt is None and not run.is_known and not history.exhausted
+    accounted = _rejected(entered, counted=counted, final="")
+    history = accounted.history
+    if not run.is_last:
+        history = replace(history, last_outcome=entered.last_outcome)
+    attempt = history.attempts_used if counted else run.attempt
+    return Accounted(history, attempt, counted, accounted.terminal)
+
+
+def _accepted(history: TaskHistory, run: Entered) -> TaskHistory:
+    """Give the attempt back, and open a task again that nothing else has ended."""
+    is_repeated = run.candidate == history.last_candidate_sha256
+    history = replace(
+        history,
+        attempts_used=max(0, history.attempts_used - (run.attempt is not None)),
+        repeats=0 if is_repeated else history.repeats,
+        last_outcome=LastOutcome.PASSED if run.is_last else history.last_outcome,
+    )
+    ends_no_more = {
+        "": False,
+        ATTEMPTS_EXHAUSTED: True,
+        REPEATED_CANDIDATE: is_repeated,
+    }.get(history.exhausted_reason, run.has_ended)
+    if not ends_no_more or history.attempts_used >= history.max_attempts:
+        return history
+    return replace(history, exhausted=False, exhausted_reason="")
+
+
 def _rejected(history: TaskHistory, *, counted: bool, final: str) -> Accounted:
     history = replace(
         history,
@@ -131,8 +199,8 @@ def _terminal(history: TaskHistory, final: str) -> str:
     if final:
         return final
     if history.attempts_used >= history.max_attempts:
-        return "attempts_exhausted"
+        return ATTEMPTS_EXHAUSTED
     is_stuck = history.repeats + 1 >= IDENTICAL_ENDS_AT
     if is_stuck or history.submissions > SUBMISSIONS_PER_ATTEMPT * history.max_attempts:
-        return "repeated_candidate"
+        return REPEATED_CANDIDATE
     return ""

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from processes.definition.model import Definition, Phase
 from verification.engine.evidence import Probe, Submission, Workspace
 from verification.engine.judges.asking import CustomAnswer, Judge
 from verification.engine.verifier import VerifierSpec
+
+if TYPE_CHECKING:
+    from verification.engine.gates import Gates
 
 MAX_PROMPT_CHARS = 200_000
 
@@ -22,7 +25,8 @@ class Case:
     `nonce` keeps this evaluation's replies apart from every other's; '' lets them be shared.
     `attempt` counts the task's submissions from 1. `judge_models` gives the model behind each
     connection that the verifier names; a connection that is absent is known by its name alone.
-    `prompt_chars` is the longest prompt, system and all, that every one of them takes.
+    `prompt_chars` is the longest prompt, system and all, that every one of them takes;
+    `prompt_room` is what the verifier makes use of.
     """
 
     definition: Definition
@@ -40,6 +44,10 @@ class Case:
     def is_legacy(self) -> bool:
         return not self.verifier.flags.policy_engine_enabled
 
+    @property
+    def prompt_room(self) -> int:
+        return min(self.prompt_chars, self.verifier.limits.prompt_chars)
+
 
 class CustomVerifiers(Protocol):
     """The operator's own verifiers."""
@@ -53,10 +61,14 @@ class CustomVerifiers(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """`clock` gives monotonic seconds. `judge` None: no model can be asked from here."""
+    """`clock` gives monotonic seconds. `judge` None: no model can be asked from here.
+
+    `gates` None: there is no sandbox.
+    """
 
     workspace: Workspace
     probe: Probe
     clock: Callable[[], float]
     judge: Judge | None = None
     custom: CustomVerifiers | None = None
+    gates: Gates | None = None

@@ -68,6 +68,12 @@ class Conclusion:
     is_final: bool = False
     may_pass: bool = False
 
+    @property
+    def leading(self) -> Finding | None:
+        """The finding that the reason is taken from."""
+        fitting = (one for one in self.findings if one.reason_code == self.reason_code)
+        return next(fitting, next(iter(self.findings), None))
+
 
 def climb(case: Case, ports: Ports, done: Sequence[TierReport] = ()) -> Iterator[TierReport]:
     """Yield each tier as it ends, up to the one asked for.

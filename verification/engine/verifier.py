@@ -51,6 +51,8 @@ LEGACY_FLAGS = replace(
     allow_partial_verified=False,
     auto_confirm_prune_critical_path=False,
 )
+PRESETS = {Engine.POLICY: Flags(), Engine.LEGACY: LEGACY_FLAGS}
+"""Each engine as it came."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,15 +77,41 @@ class JudgeModels:
 
 
 @dataclass(frozen=True, slots=True)
+class Limits:
+    """How far an evaluation goes, and what is assumed where nothing was said.
+
+    The defaults stay what they are: versions that were made before there were limits are judged
+    by them. `prompt_chars` can only shorten what the judges' connections take.
+
+    Source: docs/engine.md, "Limits".
+    """
+
+    judge_calls: int = 8
+    call_tries: int = 4
+    prompt_chars: int = 4_000_000
+    vote_temperature: float = 0.7
+    assumed_confidence: float = 0.5
+    search_seconds: float = 1.5
+    pattern_seconds: float = 0.5
+    syntax_seconds: float = 30.0
+
+
+@dataclass(frozen=True, slots=True)
 class VerifierSpec:
     flags: Flags = Flags()
     models: JudgeModels = JudgeModels()
     prompt_version: int = PROMPT_VERSION
     engine_build: str = ENGINE_BUILD
+    limits: Limits = Limits()
 
     @property
     def engine(self) -> Engine:
         return Engine.POLICY if self.flags.policy_engine_enabled else Engine.LEGACY
+
+    @property
+    def is_as_it_came(self) -> bool:
+        """Whether it is its engine with nothing changed but, perhaps, the judges."""
+        return self.flags == PRESETS[self.engine] and self.limits == Limits()
 
     @classmethod
     def from_json(cls, spec: dict[str, Any]) -> Self:
@@ -96,6 +124,7 @@ class VerifierSpec:
             models=JudgeModels(**models),
             prompt_version=spec["prompt_version"],
             engine_build=spec["engine_build"],
+            limits=Limits(**spec.get("limits", {})),
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -105,5 +134,9 @@ class VerifierSpec:
 
     @property
     def sha256(self) -> str:
-        text = json.dumps(self.to_json(), sort_keys=True, separators=(",", ":"))
+        """Names the content. The usual limits add nothing to it: older versions tell none."""
+        told = self.to_json()
+        if self.limits == Limits():
+            del told["limits"]
+        text = json.dumps(told, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()

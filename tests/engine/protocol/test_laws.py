@@ -249,15 +249,22 @@ NOISE = (
 
 @pytest.mark.parametrize("noise", NOISE)
 def test_a_megabyte_of_noise_is_read_in_a_time_that_grows_with_its_length_alone(noise: str) -> None:
-    seconds = []
-    for size in (250_000, 1_000_000):
-        text = noise * (size // len(noise)) + '\n{"passed": false}'
+    short, long = (
+        noise * (size // len(noise)) + '\n{"passed": false}' for size in (250_000, 1_000_000)
+    )
+
+    # Four times as long; what grows with the square takes sixteen times.
+    assert cpu_seconds(long) < 8 * max(cpu_seconds(short), 0.2)
+
+
+def cpu_seconds(text: str) -> float:
+    """What reading takes where nothing is in its way: a neighbour only ever adds to it."""
+    taken = []
+    for _ in range(3):
         begin = time.process_time()
         recover(text)
-        seconds.append(time.process_time() - begin)
-
-    assert seconds[1] < 8 * max(seconds[0], 0.2)
-    assert seconds[1] < 3
+        taken.append(time.process_time() - begin)
+    return min(taken)
 
 
 def test_a_text_beyond_all_bounds_is_not_read() -> None:

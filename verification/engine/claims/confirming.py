@@ -117,7 +117,7 @@ def _batches(
 ) -> list[list[int]]:
     """Share the claims out over calls, none of them too long for its judge."""
     batches: list[list[int]] = []
-    limit = int(case.prompt_chars * CLAIMS_SHARE)
+    limit = int(case.prompt_room * CLAIMS_SHARE)
     room = 0
     for number in numbers:
         size = min(len(claims[number].text), MAX_CLAIM_CHARS) + _FRAME_CHARS
@@ -159,7 +159,7 @@ def _question(
             lines.append(f"   Still open: {words[number].why_not}")
     system = _SYSTEM.format(fence=case.fence, token=token)
     told = framed(case.fence, "claims", "\n".join(lines))
-    room = case.prompt_chars - len(system) - len(told) - _FRAME_CHARS
+    room = case.prompt_room - len(system) - len(told) - _FRAME_CHARS
     parts = [
         "# Claims",
         told,

@@ -61,16 +61,16 @@ def question(case: Case, groups: Groups, judge: str) -> Question | None:
     outputs = (case.submission.output, *case.submission.alternatives)
     # The names say nothing of who is the candidate, and no output can know its own.
     named = {name: outputs[group[0]] for name, group in sorted(_named(case, groups).items())}
-    if sum(map(len, named.values())) > case.prompt_chars:
+    if sum(map(len, named.values())) > case.prompt_room:
         return None
     system, prompt = _SYSTEM.format(fence=case.fence), _prompt(case, named)
-    if len(system) + len(prompt) > case.prompt_chars:
+    if len(system) + len(prompt) > case.prompt_room:
         return None
     return Question(judge, Ask.COMPARE, system, prompt, _schema(list(named)))
 
 
 def _prompt(case: Case, named: Mapping[str, str]) -> str:
-    task = shown(case.submission.task.description, int(case.prompt_chars * TASK_SHARE))
+    task = shown(case.submission.task.description, int(case.prompt_room * TASK_SHARE))
     texts = [("the task", task), *((name, plain(text)) for name, text in named.items())]
     return "\n\n".join(framed(case.fence, name, text) for name, text in texts)
 

@@ -9,11 +9,15 @@ from enum import StrEnum
 from typing import Any, Protocol
 
 from verification.engine.outcome import Status
+from verification.engine.verifier import Limits
 
-MAX_CALLS = 8
-"""Calls of one tier-2 evaluation, retries among them. Source: docs/engine.md, "Judges"."""
-MAX_TRIES = 4
-"""One call and up to three retries after a lost answer."""
+MAX_CALLS = Limits().judge_calls
+"""Calls of one tier-2 evaluation, retries among them, where the verifier says nothing else.
+
+Source: docs/engine.md, "Judges".
+"""
+MAX_TRIES = Limits().call_tries
+"""One call and up to three retries after a lost answer, likewise."""
 
 
 class Ask(StrEnum):
@@ -85,6 +89,7 @@ class Conversation:
 
     judge: Judge
     max_calls: int = MAX_CALLS
+    max_tries: int = MAX_TRIES
     answers: list[Answer] = field(default_factory=list)
 
     @property
@@ -109,7 +114,7 @@ class Conversation:
     def ask_all(self, questions: Sequence[Question]) -> Sequence[Answer]:
         """Ask side by side."""
         each = max(1, self.calls_left // max(1, len(questions)))
-        bounded = [_bounded(question, each) for question in questions]
+        bounded = [replace(question, tries=min(self.max_tries, each)) for question in questions]
         answers = self.judge.ask(bounded)
         self.answers += answers
         return answers
@@ -163,7 +168,3 @@ class CustomAnswer:
     is_fatal: bool = False
     duration_ms: int = 0
     detail: str = ""
-
-
-def _bounded(question: Question, each: int) -> Question:
-    return replace(question, tries=min(question.tries, each))

@@ -132,7 +132,7 @@ def _restated(case: Case, talk: Conversation, prompt: Prompt, judge: str, answer
         text=framed(
             case.fence,
             "answer",
-            shown(answer.text, min(MAX_RESTATED_CHARS, case.prompt_chars // 2)),
+            shown(answer.text, min(MAX_RESTATED_CHARS, case.prompt_room // 2)),
         ),
         token=prompt.token,
         schema=prompt.schema,

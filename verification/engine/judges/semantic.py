@@ -22,8 +22,6 @@ from verification.engine.protocol.quotes import Quotes
 from verification.engine.protocol.reply import Reply
 from verification.engine.tiers import TierReport
 
-USUAL_CONFIDENCE = 0.5
-"""Of a judge that names none."""
 DISAGREES = "The two answers of the judge disagree."
 
 
@@ -40,7 +38,8 @@ class Sitting:
 
 def assess(case: Case, ports: Ports, judge: Judge, done: Sequence[TierReport]) -> TierReport:
     """Have one judge answer for tier 2. Never raises for a lost answer."""
-    talk = Conversation(judge)
+    limits = case.verifier.limits
+    talk = Conversation(judge, limits.judge_calls, limits.call_tries)
     ports = replace(ports, workspace=ReadOnce(ports.workspace))
     prompt = assessment(case, ports)
     heard = hear(case, talk, prompt)
@@ -98,7 +97,7 @@ def _sit(
     """Weigh the reply, and ask once more for what it left open."""
     quotes = Quotes(case, ports)
     words = weigh(case, reply, quotes)
-    sitting = Sitting(reply, heard, words, _confidence(reply))
+    sitting = Sitting(reply, heard, words, _confidence(case, reply))
     open_ones = lacks(words)
     if not open_ones or case.is_legacy:
         return sitting
@@ -108,12 +107,13 @@ def _sit(
     second = merged(words, weigh(case, again.reply, quotes), {one.id for one in open_ones})
     if again.reply.passed is False and verdict_of(second) is True:
         second = [*second[:-1], replace(second[-1], verdict=FindingVerdict.UNKNOWN, gap=DISAGREES)]
-    confidence = min(sitting.confidence, _confidence(again.reply))
+    confidence = min(sitting.confidence, _confidence(case, again.reply))
     return replace(sitting, words=tuple(second), confidence=confidence)
 
 
-def _confidence(reply: Reply) -> float:
-    return USUAL_CONFIDENCE if reply.confidence is None else reply.confidence
+def _confidence(case: Case, reply: Reply) -> float:
+    assumed = case.verifier.limits.assumed_confidence
+    return assumed if reply.confidence is None else reply.confidence
 
 
 def _findings(case: Case, sitting: Sitting) -> tuple[Finding, ...]:

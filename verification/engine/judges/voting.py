@@ -11,7 +11,7 @@ from verification.engine import policy, scoping
 from verification.engine.case import Case, Ports
 from verification.engine.finding import Finding, TraceEntry, TraceVerdict
 from verification.engine.judges import alternatives
-from verification.engine.judges.asking import MAX_TRIES, Answer, Ask, Conversation, Judge, Question
+from verification.engine.judges.asking import Answer, Ask, Conversation, Judge, Question
 from verification.engine.judges.ballots import (
     UNREADABLE,
     VOTES_RULE,
@@ -28,8 +28,6 @@ from verification.engine.protocol.quotes import Quotes
 from verification.engine.tiers import TierReport
 
 NOT_INDEPENDENT = "verifier_not_independent"
-REPEATED_TEMPERATURE = 0.7
-"""Of a judge that is asked more than once: at 0 its votes would be copies of one another."""
 
 
 def vote(case: Case, ports: Ports, judge: Judge, done: Sequence[TierReport]) -> TierReport:
@@ -45,7 +43,8 @@ def vote(case: Case, ports: Ports, judge: Judge, done: Sequence[TierReport]) -> 
     groups = alternatives.by_form(case.submission)
     compared = alternatives.question(case, groups, first_seat(case).judge)
     asked = [*questions, compared] if compared else questions
-    talk = Conversation(judge, max_calls=len(asked) * MAX_TRIES)
+    tries = case.verifier.limits.call_tries
+    talk = Conversation(judge, len(asked) * tries, tries)
     answers = talk.ask_all(asked)
     votes = _votes(booth, talk, questions, answers)
     if compared:
@@ -66,6 +65,8 @@ class Booth:
 def _questions(case: Case, prompt: Prompt) -> list[Question]:
     seated = [seat.judge for seat in seats(case)]
     times = Counter(seated)
+    # A judge that is asked more than once would copy itself at 0.
+    repeated = case.verifier.limits.vote_temperature
     return [
         Question(
             judge=judge,
@@ -74,7 +75,7 @@ def _questions(case: Case, prompt: Prompt) -> list[Question]:
             prompt=prompt.text,
             schema=prompt.schema,
             nonce=f"{case.nonce}:vote:{number}",
-            temperature=REPEATED_TEMPERATURE if times[judge] > 1 else 0.0,
+            temperature=repeated if times[judge] > 1 else 0.0,
         )
         for number, judge in enumerate(seated)
     ]

@@ -102,7 +102,11 @@ def asked_rules(case: Case) -> tuple[AskedRule, ...]:
 
 def token_of(case: Case) -> str:
     """What a reply carries that was written to this prompt; the submitter cannot know it."""
-    return hashlib.sha256(f"reply {case.fence}".encode()).hexdigest()[:12]
+    return token_of_fence(case.fence)
+
+
+def token_of_fence(fence: str) -> str:
+    return hashlib.sha256(f"reply {fence}".encode()).hexdigest()[:12]
 
 
 def assessment(case: Case, ports: Ports, lacks: Sequence[Lack] = ()) -> Prompt:
@@ -115,7 +119,7 @@ def assessment(case: Case, ports: Ports, lacks: Sequence[Lack] = ()) -> Prompt:
     token = token_of(case)
     before, after = _asked_for(case, asked), _reminder(case, lacks)
     system = _SYSTEM.format(fence=case.fence, token=token)
-    room = case.prompt_chars - len(system) - len(before) - len(after) - _SPARE_CHARS
+    room = case.prompt_room - len(system) - len(before) - len(after) - _SPARE_CHARS
     material, notes = rendered(case, ports, max(MIN_MATERIAL_CHARS, room))
     return Prompt(
         system=system,
@@ -128,8 +132,8 @@ def assessment(case: Case, ports: Ports, lacks: Sequence[Lack] = ()) -> Prompt:
 
 def _asked_for(case: Case, asked: Sequence[AskedRule]) -> str:
     task = case.submission.task
-    limit = int(case.prompt_chars * TEXT_SHARE)
-    description = shown(task.description, int(case.prompt_chars * TASK_SHARE))
+    limit = int(case.prompt_room * TEXT_SHARE)
+    description = shown(task.description, int(case.prompt_room * TASK_SHARE))
     parts = ["# What was asked for", framed(case.fence, "task", description)]
     if task.plan.strip():
         parts.append(framed(case.fence, "plan", shown(task.plan, limit)))
@@ -139,7 +143,7 @@ def _asked_for(case: Case, asked: Sequence[AskedRule]) -> str:
     if case.definition.verifier_constraints.strip():
         constraints = shown(case.definition.verifier_constraints, limit)
         parts.append(f"# Constraints on your judgement\n\n{constraints}")
-    parts.append(_rules(asked, int(case.prompt_chars * RULES_SHARE)))
+    parts.append(_rules(asked, int(case.prompt_room * RULES_SHARE)))
     return "\n\n".join(parts)
 
 
