@@ -132,7 +132,7 @@ def test_a_verifier_that_takes_too_long_is_killed(verifier: str) -> None:
         "error",
         "The verifier totals took longer than 1 seconds.",
     )
-    assert time.monotonic() - started < 15
+    assert time.monotonic() - started < 120  # of the 600 that it would take
     assert answer.duration_ms >= 1000
 
 
@@ -157,7 +157,7 @@ def test_what_a_verifier_started_ends_with_it(verifier: str) -> None:
     answer = called(verifier)
 
     assert answer.status == "passed"
-    assert not is_running(answer.result)
+    wait_for(lambda: not is_running(answer.result), "the end of what it started")
 
 
 def test_a_fork_that_holds_the_pipe_open_keeps_nobody_waiting(tmp_path: Path) -> None:

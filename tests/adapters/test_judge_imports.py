@@ -41,7 +41,8 @@ from django.urls import get_resolver
 assert get_resolver().url_patterns
 import loomverify.api
 loomverify.api.api.get_openapi_schema()
-print(",".join(name for name in ("litellm", "openai", "tiktoken") if name in sys.modules))
+heavy = {"litellm", "openai", "tiktoken", "numpy", "openpyxl", "PIL", "pypdfium2", "nh3", "markdown_it"}
+print(",".join(sorted(heavy & set(sys.modules))))
 """
 
 
@@ -73,7 +74,7 @@ def test_a_worker_says_nothing_of_what_a_model_has_said(tmp_path: Path) -> None:
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
 
 
-def test_the_web_never_loads_litellm(tmp_path: Path) -> None:
+def test_the_web_starts_without_what_its_children_or_few_pages_need(tmp_path: Path) -> None:
     ended = run(WEB, tmp_path)
 
     assert (ended.returncode, ended.stdout.strip()) == (0, ""), ended.stderr
