@@ -233,14 +233,21 @@ def compare_versions(request: HttpRequest, slug: str, old: int, new: int) -> Com
 
 @router.post(
     "/processes/{slug}/versions/{int:number}/publish",
-    response={200: ProcessSummary} | errors(400, 403, 404, 422),
+    response={200: ProcessSummary} | errors(400, 403, 404, 409, 422),
     summary="Publish a version (also the way back)",
 )
 def publish(request: HttpRequest, slug: str, number: int, body: Publication) -> Process:
+    """409 `golden.regressed` or `golden.not_replayed`: give `corpus_reason`, or replay first."""
     access = access_of(request)
     process = selectors.process_by_slug(access.project, slug)
     access.need(Role.ADMIN)
-    services.publish(process=process, number=number, actor=access.actor, reason=body.reason)
+    services.publish(
+        process=process,
+        number=number,
+        actor=access.actor,
+        reason=body.reason,
+        corpus_reason=body.corpus_reason,
+    )
     return process
 
 

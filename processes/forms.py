@@ -31,6 +31,19 @@ class ReasonForm(forms.Form):
     )
 
 
+class PublishForm(ReasonForm):
+    """`corpus_reason` is asked for where something speaks against what would be published."""
+
+    corpus_reason = forms.CharField(
+        label="Why all the same",
+        required=False,
+        max_length=1000,
+        help_text="Golden cases do not hold with it, or were not all replayed. "
+        "What you say stands in the audit log.",
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )
+
+
 class SwitchForm(forms.Form):
     """What a button of the matrix sends; `selectors.matrix` writes it."""
 

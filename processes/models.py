@@ -19,7 +19,6 @@ class Process(models.Model):
         "ProcessVersion", null=True, blank=True, on_delete=models.PROTECT, related_name="+"
     )
     is_builtin = models.BooleanField(default=False)
-    review_policy = models.JSONField(default=dict, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -233,6 +233,12 @@ class EditsIn(Schema):
 
 class Publication(Schema):
     reason: str = Field(min_length=1, max_length=1000, pattern=NO_NUL)
+    corpus_reason: str = Field(
+        "",
+        max_length=1000,
+        pattern=NO_NUL,
+        description="Why it is published though golden cases regressed, or were not replayed yet.",
+    )
 
 
 class Paging(Schema):

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from processes.views import drafts, importing, matrix, phases, publishing, reading, rules
+from processes.views import drafts, importing, matrix, phases, publishing, reading, review, rules
 
 PROCESSES = "p/<slug:project>/processes/"
 PROCESS = f"{PROCESSES}<str:slug>/"
@@ -37,5 +37,6 @@ urlpatterns = [
     path(f"{DRAFT}rules/<int:index>/delete/", rules.draft_rule_delete, name="draft_rule_delete"),
     path(f"{DRAFT}phases/", phases.draft_phases, name="draft_phases"),
     path(f"{DRAFT}phases/<int:index>/", phases.draft_phase, name="draft_phase"),
+    path(f"{DRAFT}review/", review.draft_review, name="draft_review"),
     path(f"{DRAFT}publish/", publishing.draft_publish, name="draft_publish"),
 ]

@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
-from processes.definition.model import Definition, Rule
+from processes.definition.model import Definition, ReviewPolicy, Rule
+from processes.definition.review import NEVER, USUAL
 
 
 class Change(StrEnum):
@@ -72,8 +73,21 @@ def _by_name(rules: Sequence[Rule]) -> dict[str, dict[str, Any]]:
 
 def _head(definition: Definition) -> dict[str, Any]:
     fields = asdict(definition)
-    del fields["rules"], fields["phases"], fields["places"]
-    return fields
+    del fields["rules"], fields["phases"], fields["places"], fields["policy"]["review"]
+    return {**fields, "review": _review(definition.policy.review)}
+
+
+def _review(policy: ReviewPolicy) -> dict[str, Any]:
+    """What the file leaves open in words, since no number stands for it."""
+    said = policy.spec
+    urgencies = {name: USUAL if one is None else one for name, one in said["reasons"].items()}
+    left_open = {
+        "sample_rate": USUAL,
+        "cap_per_day": "none",
+        "expires_after_hours": NEVER,
+    }
+    spelled = {key: word for key, word in left_open.items() if said[key] is None}
+    return {**said, "reasons": urgencies, **spelled}
 
 
 def _differences(

@@ -14,10 +14,13 @@ from processes.definition.model import (
     Expect,
     Level,
     Problem,
+    ReviewPolicy,
+    ReviewReason,
     Rule,
     RuleType,
     Target,
 )
+from processes.definition.review import PLACE as REVIEW
 
 MAX_EXAMPLE_CHARS = 10_000
 MAX_TRIED_CHARS = 200_000
@@ -180,6 +183,31 @@ def _policy(definition: Definition) -> Iterator[Problem]:
             "A verifier that failed is never a warning here: such runs are undecided.",
             "verification.policy.outcome_policy.treat_verifier_infra_as_warning",
         )
+    yield from _review(definition)
+
+
+def _review(definition: Definition) -> Iterator[Problem]:
+    policy = definition.policy.review
+    if f"{REVIEW}.reasons" in definition.places and ReviewReason.UNDECIDED not in policy.reasons:
+        message = "Nobody is asked about undecided runs: they stay undecided."
+        yield _warning("review.doubt_left", message, f"{REVIEW}.reasons")
+    if policy.cap_per_day == 0 and policy.reasons:
+        message = "A cap of 0 holds back every run that asks for a person."
+        yield _warning("review.cap_zero", message, f"{REVIEW}.cap_per_day")
+    for key in _without_effect(policy):
+        if f"{REVIEW}.{key}" in definition.places:
+            message = f"Nobody is asked about any run: {key} has no effect."
+            if not policy.asks_nobody:
+                message = "The cap holds back what has a reason, never what chance draws."
+            yield _warning("review.without_effect", message, f"{REVIEW}.{key}")
+
+
+def _without_effect(policy: ReviewPolicy) -> tuple[str, ...]:
+    if policy.asks_nobody:
+        return ("cap_per_day", "expires_after_hours", "blind", "reviewers")
+    draws_all = policy.sample_rate == 1 and ReviewReason.UNDECIDED not in policy.reasons
+    draws_alone = not policy.reasons or draws_all
+    return ("cap_per_day",) if draws_alone and policy.cap_per_day != 0 else ()
 
 
 def _about(rule: Rule, code: str, message: str, *, key: str = "") -> Problem:

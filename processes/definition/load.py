@@ -18,6 +18,7 @@ from processes.definition.model import (
 )
 from processes.definition.phases import read_phases
 from processes.definition.reading import Fields, Log, Unreadable, Value, listed
+from processes.definition.review import read_review_policy
 from processes.definition.rules import read_rules, read_semantic_checks
 from processes.definition.stream import compose
 
@@ -196,7 +197,6 @@ def _policy(fields: Fields) -> ProcessPolicy:
     outcome = fields.mapping("outcome_policy")
     infra_as_warning = outcome.flag("treat_verifier_infra_as_warning")
     outcome.close(kept=tuple(outcome.values))
-    review = fields.mapping("review")
     policy = ProcessPolicy(
         mode=fields.word("mode", ("llm_first", "static_first"), "llm_first"),
         tool_success_policy=ToolSuccessPolicy(tool_success_policy),
@@ -204,7 +204,7 @@ def _policy(fields: Fields) -> ProcessPolicy:
             "max_attempts", lambda value: value.integer(1, MAX_ATTEMPTS), None
         ),
         treat_verifier_infra_as_warning=infra_as_warning,
-        review={key: value.plain() for key, value in review.values.items()},
+        review=read_review_policy(fields.mapping("review")),
     )
     fields.close(kept=("output_contract",))
     return policy

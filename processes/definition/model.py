@@ -46,6 +46,28 @@ class ToolSuccessPolicy(StrEnum):
     SAFETY_INTEGRITY_ONLY = "safety_integrity_only"
 
 
+class ReviewReason(StrEnum):
+    """What about a finished run may ask for a person."""
+
+    UNDECIDED = "undecided"
+    DIVERGENCE = "divergence"
+    LOW_CONFIDENCE = "low_confidence"
+    TERMINAL = "terminal"
+    PARTIAL = "partial"
+    REJECTED = "rejected"
+
+
+USUAL_URGENCIES = {
+    ReviewReason.DIVERGENCE: 50,
+    ReviewReason.TERMINAL: 45,
+    ReviewReason.UNDECIDED: 40,
+    ReviewReason.LOW_CONFIDENCE: 30,
+    ReviewReason.REJECTED: 25,
+    ReviewReason.PARTIAL: 25,
+}
+"""0 to 100, where a process does not say."""
+
+
 class Level(StrEnum):
     """How much a problem of a process file weighs."""
 
@@ -168,6 +190,51 @@ class Rule:
         return hashlib.sha256(text.encode()).hexdigest()
 
 
+USUAL_REVIEW_REASONS: Mapping[ReviewReason, int | None] = {
+    ReviewReason.UNDECIDED: None,
+    ReviewReason.DIVERGENCE: None,
+    ReviewReason.LOW_CONFIDENCE: None,
+    ReviewReason.TERMINAL: None,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewPolicy:
+    """Which runs people are asked about, and how.
+
+    `reasons` gives each an urgency of its own, 0 to 100, or None for the usual one.
+    `sample_rate` is the share of decided runs that is drawn by chance, 0 to 1; None: as the
+    installation says. `cap_per_day` bounds the flagged ones of a UTC day, None: unbounded.
+    """
+
+    reasons: Mapping[ReviewReason, int | None] = field(
+        default_factory=lambda: dict(USUAL_REVIEW_REASONS), hash=False
+    )
+    sample_rate: float | None = None
+    cap_per_day: int | None = None
+    expires_after_hours: int | None = 168
+    is_blind: bool = False
+    reviewers: int = 1
+
+    @property
+    def asks_nobody(self) -> bool:
+        """For certain: an installation may still draw by chance where the file does not say."""
+        return not self.reasons and self.sample_rate == 0
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """The policy under the keys of a file, None where the file leaves it open."""
+        reasons = {reason.value: urgency for reason, urgency in self.reasons.items()}
+        return {
+            "reasons": reasons,
+            "sample_rate": self.sample_rate,
+            "cap_per_day": self.cap_per_day,
+            "expires_after_hours": self.expires_after_hours,
+            "blind": self.is_blind,
+            "reviewers": self.reviewers,
+        }
+
+
 @dataclass(frozen=True, slots=True)
 class ProcessPolicy:
     mode: str = "llm_first"
@@ -175,7 +242,7 @@ class ProcessPolicy:
     max_attempts: int | None = None
     treat_verifier_infra_as_warning: bool = False
     """Asked for by old files. Doubt is never a warning here: only the lint reads it."""
-    review: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    review: ReviewPolicy = ReviewPolicy()
 
 
 @dataclass(frozen=True, slots=True)

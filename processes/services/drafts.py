@@ -154,11 +154,18 @@ class Stored:
 
 
 def publish_draft(
-    *, draft: Draft, lock_version: int, actor: Actor, role: Role, reason: str
+    *,
+    draft: Draft,
+    lock_version: int,
+    actor: Actor,
+    role: Role,
+    reason: str,
+    corpus_reason: str = "",
 ) -> Stored:
     """Make a draft the next version. An admin's is published, an editor's waits for an admin.
 
     Raises:
+        Objected: a guard objects to what would be published, and no `corpus_reason` is given.
         Conflict: `draft.stale`; `draft.behind`, a newer version than its base is there.
         InputError: the text holds errors, changes nothing, or has another process's name.
     """
@@ -180,7 +187,13 @@ def publish_draft(
         )
         _need_next(draft, newest, version)
         if role.holds(Role.ADMIN):
-            publish(process=process, number=version.number, actor=actor, reason=reason)
+            publish(
+                process=process,
+                number=version.number,
+                actor=actor,
+                reason=reason,
+                corpus_reason=corpus_reason,
+            )
         _as_seen(draft, lock_version).update(
             base=version,
             previous_text="",

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import cache
 from importlib.resources import files
+from types import MappingProxyType
+from typing import Any
 
 from django.db import connection, transaction
 from django.utils import timezone
@@ -16,6 +18,7 @@ from loomverify.errors import Conflict, FaultError, InputError, Issue
 from processes.definition.lint import lint
 from processes.definition.load import Loaded, load
 from processes.definition.model import Definition, Problem
+from processes.guards import PUBLISHING, Publication
 from processes.models import PhaseRule, Process, ProcessVersion, Rule, RuleVersion
 from processes.selectors import version_by_number
 
@@ -105,14 +108,17 @@ def publish(
     actor: Actor,
     reason: str,
     instead_of: int | None = ANY_VERSION,
+    corpus_reason: str = "",
 ) -> ProcessVersion:
     """Judge runs submitted from now on by this version; also the way back.
 
     With `instead_of` only where that version (None: no version) is the published one.
+    `corpus_reason` says why, where a guard objects; the first publication is not guarded.
 
     Raises:
         NotFound: the process has no version of this number.
         Conflict: `process.published`, another version is published now.
+        Objected: a guard objects, and no `corpus_reason` is given.
     """
     with transaction.atomic():
         lock_versions(process.project)
@@ -122,8 +128,14 @@ def publish(
             raise Conflict("process.published", "Another version was published in the meantime.")
         version = version_by_number(process, number)
         if process.published_id != version.pk:
-            _publish(process, version, actor=actor, reason=reason)
+            kept = _guarded(process, version, corpus_reason) if process.published else {}
+            _publish(process, version, actor=actor, reason=reason, kept=kept)
     return version
+
+
+def _guarded(process: Process, version: ProcessVersion, corpus_reason: str) -> dict[str, list[Any]]:
+    wish = Publication(process, version.source_text, version)
+    return PUBLISHING.need(wish, reason=corpus_reason)
 
 
 def _refusal(loaded: Loaded) -> InputError:
@@ -207,7 +219,15 @@ def _store_rules(process: Process, version: ProcessVersion, definition: Definiti
     )
 
 
-def _publish(process: Process, version: ProcessVersion, *, actor: Actor, reason: str) -> None:
+def _publish(
+    process: Process,
+    version: ProcessVersion,
+    *,
+    actor: Actor,
+    reason: str,
+    kept: Mapping[str, list[Any]] = MappingProxyType({}),
+) -> None:
+    """`kept` stands in the audit log beside the change."""
     before = process.published.number if process.published else None
     definition = load(version.source_text).definition
     if definition is None:
@@ -223,7 +243,7 @@ def _publish(process: Process, version: ProcessVersion, *, actor: Actor, reason:
         "process.published",
         process,
         project=process.project,
-        diff={"published": [before, version.number]},
+        diff={"published": [before, version.number], **kept},
         reason=reason,
     )
 

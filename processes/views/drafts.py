@@ -72,7 +72,7 @@ def draft_open(request: AccessRequest, slug: str) -> HttpResponse:
 
 
 def _page_named(then: str) -> str:
-    pages = ("matrix", "rules", "phases", "publish")
+    pages = ("matrix", "rules", "phases", "review", "publish")
     return f"draft_{then}" if then in pages else "draft_yaml"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import messages
@@ -13,9 +14,11 @@ from django.views.decorators.http import require_http_methods
 from loomverify.accounts.access import AccessRequest, project_page
 from loomverify.accounts.models import Role
 from loomverify.errors import Conflict, InputError
+from loomverify.guarding import REASON, Objected, Word
 from processes import selectors, services
 from processes.comparing import compared
-from processes.forms import ReasonForm
+from processes.forms import PublishForm
+from processes.guards import PUBLISHING, Publication
 from processes.models import Draft, Process, ProcessVersion
 from processes.views.access import (
     back_to,
@@ -27,12 +30,14 @@ from processes.views.access import (
 )
 from processes.views.drafts import PAGE, draft_context
 
+ASKED = "Say why it is to judge runs all the same. Nothing was published."
+
 
 @never_cache
 @require_http_methods(PAGE)
 @draft_page
 def draft_publish(request: AccessRequest, draft: Draft) -> HttpResponse:
-    form = ReasonForm(request.POST if request.method == "POST" else None)
+    form = PublishForm(request.POST if request.method == "POST" else None)
     if not form.is_valid():
         status = 422 if form.is_bound else 200
         return render(request, "processes/draft_publish.html", _context(draft, form), status=status)
@@ -43,7 +48,11 @@ def draft_publish(request: AccessRequest, draft: Draft) -> HttpResponse:
             actor=request.access.actor,
             role=request.access.role,
             reason=form.cleaned_data["reason"],
+            corpus_reason=form.cleaned_data[REASON],
         )
+    except Objected:
+        form.add_error(REASON, ASKED)
+        return render(request, "processes/draft_publish.html", _context(draft, form), status=409)
     except InputError as error:
         if not isinstance(error, Conflict):
             form.add_error(None, [issue.msg for issue in error.issues[:20]])
@@ -55,13 +64,18 @@ def draft_publish(request: AccessRequest, draft: Draft) -> HttpResponse:
     return answer
 
 
-def _context(draft: Draft, form: ReasonForm) -> dict[str, Any]:
+def _context(draft: Draft, form: PublishForm) -> dict[str, Any]:
     stored = selectors.draft_of(draft.process, draft.editor) or draft
     context = draft_context(stored, "publish")
     base = stored.base
+    can_be_stored = context["is_changed"] and not context["is_behind"]
+    is_readable = context["checked"].definition is not None
     return {
         **context,
         "form": form,
+        "words": _words(Publication(stored.process, stored.source_text))
+        if can_be_stored and is_readable
+        else (),
         "shown": compared(
             selectors.definition_of(base.pk),
             context["checked"].definition,
@@ -70,6 +84,11 @@ def _context(draft: Draft, form: ReasonForm) -> dict[str, Any]:
         ),
         "next_number": context["newest"].number + 1,
     }
+
+
+def _words(wish: Publication) -> Sequence[Word]:
+    """What is said of a publication; the first one of a process is not guarded."""
+    return PUBLISHING.words(wish) if wish.process.published else ()
 
 
 def _stored_text(stored: services.Stored) -> str:
@@ -88,7 +107,7 @@ def version_publish(request: AccessRequest, slug: str, number: int) -> HttpRespo
     """Publish any version: also the way back. What would change is shown first."""
     process = process_of(request, slug)
     version = version_of(process, str(number))
-    form = ReasonForm(request.POST if request.method == "POST" else None)
+    form = PublishForm(request.POST if request.method == "POST" else None)
     if not form.is_valid():
         context = _publication(process, version, form)
         status = 422 if form.is_bound else 200
@@ -100,7 +119,12 @@ def version_publish(request: AccessRequest, slug: str, number: int) -> HttpRespo
             actor=request.access.actor,
             reason=form.cleaned_data["reason"],
             instead_of=number_in(request.POST.get("published", "")),
+            corpus_reason=form.cleaned_data[REASON],
         )
+    except Objected:
+        form.add_error(REASON, ASKED)
+        context = _publication(process, version, form)
+        return render(request, "processes/version_publish.html", context, status=409)
     except Conflict:
         context = {**_publication(process, version, form), "is_stale": True}
         return render(request, "processes/version_publish.html", context, status=409)
@@ -108,7 +132,7 @@ def version_publish(request: AccessRequest, slug: str, number: int) -> HttpRespo
     return redirect("process_detail", project=request.access.project.slug, slug=slug)
 
 
-def _publication(process: Process, version: ProcessVersion, form: ReasonForm) -> dict[str, Any]:
+def _publication(process: Process, version: ProcessVersion, form: PublishForm) -> dict[str, Any]:
     published = process.published
     if published is not None and published.pk == version.pk and not form.is_bound:
         raise Http404
@@ -119,6 +143,7 @@ def _publication(process: Process, version: ProcessVersion, form: ReasonForm) ->
         "published": published,
         "is_back": published is not None and published.number > version.number,
         "form": form,
+        "words": _words(Publication(process, version.source_text, version)),
         "shown": published
         and compared(
             definitions[published.pk],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from django.conf import settings
 from django.db.models import Count
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
@@ -14,6 +15,7 @@ from loomverify.accounts.access import AccessRequest, project_page
 from processes import selectors
 from processes.comparing import compared
 from processes.models import Process
+from processes.review_words import sentences
 from processes.views.access import process_of, version_of
 
 VIEWS = (("matrix", "Matrix"), ("rules", "Rules"), ("phases", "Phases"), ("source", "YAML"))
@@ -52,6 +54,9 @@ def process_detail(request: AccessRequest, slug: str) -> HttpResponse:
         "view": view,
         "views": VIEWS,
         **_drafts(request, process),
+        "review": sentences(
+            definition.policy.review, usual_sample_rate=settings.REVIEW_SAMPLE_RATE
+        ),
         "lines": version.source_text.split("\n") if view == "source" else [],
     }
     return render(request, "processes/process_detail.html", shown)

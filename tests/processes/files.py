@@ -69,7 +69,7 @@ verification:
       - {name: helper, capability: browser}
     output_contract: {required_fields: [passed]}
     outcome_policy: {treat_verifier_infra_as_warning: true}
-    review: {sample: 0.1}
+    review: {sample_rate: 0.1}
   remediation:
     critical_path_behavior: queue_follow_up
     retry_budget: {max_attempts: 1}

@@ -98,7 +98,7 @@ def test_everything_a_file_can_say_is_read() -> None:
     assert definition.verifier_constraints == "Judge mildly."
     assert definition.remediation_instructions["evidence_gap"] == "Find proof."
     assert definition.policy.max_attempts == 4
-    assert definition.policy.review == {"sample": 0.1}
+    assert definition.policy.review.sample_rate == 0.1
     assert definition.remediation["strategies"] == [{"id": "s"}]
     assert phase.deliverables == (Deliverable("a-b.md", "first"), Deliverable("c.csv", ""))
     assert phase.score == ScoreLoop(7.5, 4)

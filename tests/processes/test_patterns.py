@@ -65,12 +65,12 @@ def test_usual_patterns_run(pattern: str) -> None:
 
 
 def test_a_pattern_that_explodes_elsewhere_takes_linear_time_here() -> None:
-    started = time.monotonic()
+    started = time.process_time()
 
     found = count_matches(r"(a+)+$", "a" * 50_000 + "b", limit=10)
 
     assert found == 0
-    assert time.monotonic() - started < 5
+    assert time.process_time() - started < 5
 
 
 @pytest.mark.parametrize(
