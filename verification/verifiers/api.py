@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
 
 from django.http import HttpRequest
 from django.utils import timezone
@@ -9,61 +8,12 @@ from ninja import Field, Router, Schema, Status
 
 from loomverify.accounts.models import Role
 from loomverify.api import access_of, errors
-from verification.verifiers import connections, services, trying
+from verification.verifiers import connections, trying
 from verification.verifiers.judge_list import ListedJudge, Seat, judges_of, listed, plain
-from verification.verifiers.models import VerifierVersion
+from verification.verifiers.version_api import router as versions
 
-router = Router(tags=["Verifier versions"])
-
-
-class VerifierOut(Schema):
-    number: int
-    engine: str
-    flags: dict[str, Any]
-    models: dict[str, Any]
-    prompt_version: int
-    engine_build: str
-    active: bool
-
-    @classmethod
-    def of(cls, version: VerifierVersion) -> VerifierOut:
-        return cls(
-            number=version.number,
-            engine=version.engine,
-            flags=version.spec["flags"],
-            models=version.spec["models"],
-            prompt_version=version.spec["prompt_version"],
-            engine_build=version.engine_build,
-            active=version.is_active,
-        )
-
-
-class VerifierList(Schema):
-    items: list[VerifierOut]
-
-
-class Activation(Schema):
-    reason: str = Field(min_length=1, max_length=1000)
-
-
-@router.get("/verifiers", response={200: VerifierList} | errors(), summary="Verifier versions")
-def list_verifiers(request: HttpRequest) -> VerifierList:
-    versions = VerifierVersion.objects.filter(project=access_of(request).project)
-    return VerifierList(items=[VerifierOut.of(version) for version in versions.order_by("-number")])
-
-
-@router.post(
-    "/verifiers/{int:number}/activate",
-    response={200: VerifierOut} | errors(403, 404, 422),
-    summary="Make a version the live one (also the way back)",
-)
-def activate_verifier(request: HttpRequest, number: int, body: Activation) -> VerifierOut:
-    access = access_of(request)
-    access.need(Role.ADMIN)
-    version = services.activate(
-        project=access.project, number=number, actor=access.actor, reason=body.reason
-    )
-    return VerifierOut.of(version)
+router = Router(tags=["Judges"])
+router.add_router("", versions)
 
 
 class JudgeTest(Schema):
@@ -119,7 +69,7 @@ class JudgeList(Schema):
     items: list[JudgeOut]
 
 
-@router.get("/judges", response={200: JudgeList} | errors(), summary="Judges", tags=["Judges"])
+@router.get("/judges", response={200: JudgeList} | errors(), summary="Judges")
 def list_judges(request: HttpRequest) -> JudgeList:
     """The connections in use, without addresses and keys."""
     found = judges_of(access_of(request).project, now=timezone.now())
@@ -130,7 +80,6 @@ def list_judges(request: HttpRequest) -> JudgeList:
     "/judges/{path:name}/test",
     response={202: JudgeOut} | errors(403, 404, 409),
     summary="Have a worker ask a judge a small question",
-    tags=["Judges"],
 )
 def test_judge(request: HttpRequest, name: str) -> Status[JudgeOut]:
     """`GET /judges` tells what came of it, within a minute or two."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
@@ -15,17 +15,17 @@ from django.db import transaction
 from loomverify.accounts.access import Actor
 from loomverify.accounts.audit import record
 from loomverify.accounts.models import Project
-from loomverify.errors import Conflict, InputError, NotFound
+from loomverify.errors import Conflict, InputError, Issue, Loc, NotFound
 from verification.adapters.judge_models import PROVIDERS, provider_of
 from verification.adapters.judge_wire import refusal
 from verification.engine.verifier import JudgeModels, VerifierSpec
 from verification.verifiers.models import JudgeConnection, VerifierVersion
+from verification.verifiers.parts import MAX_PANEL
 from verification.verifiers.selectors import may_be_named
 from verification.verifiers.services import lock, replace_active
 
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
 MODEL = re.compile(r"[!-~]{1,120}")
-MAX_PANEL = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +158,7 @@ def choose_judges(
         raise _wrong("reason", "Say why.")
     with transaction.atomic():
         lock(project)
-        _check_seats(project, models)
+        check_seats(project, models)
         active = VerifierVersion.objects.get(project=project, is_active=True)
         spec = replace(VerifierSpec.from_json(active.spec), models=models)
         return replace_active(project=project, spec=spec, actor=actor, reason=reason.strip())
@@ -169,7 +169,20 @@ def live_models(project: Project) -> JudgeModels:
     return VerifierSpec.from_json(active.spec).models if active else JudgeModels()
 
 
-def _check_seats(project: Project, models: JudgeModels) -> None:
+def check_seats(project: Project, models: JudgeModels, *, place: Loc = ("body",)) -> None:
+    """Raise InputError unless each name is one of a connection in use, and the seats make sense."""
+    issues = list(_seat_issues(project, models, place))
+    if issues:
+        raise InputError.of(issues)
+
+
+def _seat_issues(project: Project, models: JudgeModels, place: Loc) -> Iterator[Issue]:
+    def wrong(seat: str, sentence: str) -> Issue:
+        return Issue(f"judge.{seat}", sentence, (*place, seat))
+
+    if len(models.panel) > MAX_PANEL:
+        yield wrong("panel", f"A panel has at most {MAX_PANEL} judges.")
+        return
     rows = JudgeConnection.objects.filter(project=project, is_removed=False)
     known = set(rows.values_list("name", flat=True))
     seats: Mapping[str, tuple[str, ...]] = {
@@ -180,13 +193,11 @@ def _check_seats(project: Project, models: JudgeModels) -> None:
     for seat, names in seats.items():
         for name in names:
             if name not in known:
-                raise _wrong(seat, f"There is no connection named {name[:120]}.")
+                yield wrong(seat, f"There is no connection named {name[:120]}.")
     if not models.primary and (models.alternate or models.panel):
-        raise _wrong("primary", "Without a first judge, no other is asked.")
+        yield wrong("primary", "Without a first judge, no other is asked.")
     if models.alternate and models.alternate == models.primary:
-        raise _wrong("alternate", "The alternate must be another connection than the first.")
-    if len(models.panel) > MAX_PANEL:
-        raise _wrong("panel", f"A panel has at most {MAX_PANEL} judges.")
+        yield wrong("alternate", "The alternate must be another connection than the first.")
 
 
 def _in_use(project: Project, name: str) -> JudgeConnection:

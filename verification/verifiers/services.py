@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, replace
+from types import MappingProxyType
 from typing import Any
 
 from django.db import connection, transaction
@@ -10,15 +12,18 @@ from loomverify.accounts.audit import record
 from loomverify.accounts.models import Project
 from loomverify.env import environment
 from loomverify.errors import Conflict, NotFound
+from processes.services.versions import lock_versions
 from verification.engine.verifier import (
     ENGINE_BUILD,
-    LEGACY_FLAGS,
+    PRESETS,
     PROMPT_VERSION,
-    Flags,
+    Engine,
     JudgeModels,
     VerifierSpec,
 )
+from verification.verifiers.activations import before_active, numbers_before
 from verification.verifiers.environment import connect_environment
+from verification.verifiers.guards import ACTIVATING
 from verification.verifiers.models import JudgeConnection, VerifierVersion
 
 ENVIRONMENT_CHANGED = "The environment's judges changed."
@@ -57,8 +62,7 @@ def replace_active(
     """
     with transaction.atomic():
         version = add_version(project=project, spec=spec, note=reason[:300], actor=actor)
-        others = VerifierVersion.objects.filter(project=project).exclude(engine=version.engine)
-        other = others.order_by("-number").first()
+        other = _of_other_engine(project, version)
         if other is not None:
             same = replace(
                 VerifierSpec.from_json(other.spec),
@@ -67,15 +71,27 @@ def replace_active(
                 engine_build=spec.engine_build,
             )
             add_version(project=project, spec=same, note=reason[:300], actor=actor)
-        return activate(project=project, number=version.number, actor=actor, reason=reason)
+        if version.is_active:
+            return version
+        _refuse_removed_judges(project, version)
+        return _activate(project, version, actor=actor, reason=reason)
+
+
+def _of_other_engine(project: Project, version: VerifierVersion) -> VerifierVersion | None:
+    """The one that judged runs last, else that engine as it came: not what is only tried."""
+    rows = VerifierVersion.objects.filter(project=project).exclude(engine=version.engine)
+    others = {one.number: one for one in rows.order_by("-number")}
+    judged = [others[number] for number in numbers_before(project) if number in others]
+    came = [one for one in others.values() if VerifierSpec.from_json(one.spec).is_as_it_came]
+    return next(iter([*judged, *came, *others.values()]), None)
 
 
 def _first_versions(project: Project, named: JudgeModels) -> VerifierVersion:
-    spec = VerifierSpec(Flags(), named)
+    spec = VerifierSpec(PRESETS[Engine.POLICY], named)
     first = add_version(project=project, spec=spec, note="The first one.")
     first.is_active = True
     first.save(update_fields=["is_active"])
-    legacy = VerifierSpec(LEGACY_FLAGS, named)
+    legacy = VerifierSpec(PRESETS[Engine.LEGACY], named)
     add_version(project=project, spec=legacy, note="The old engine, to compare with.")
     return _remember(first, named)
 
@@ -133,37 +149,98 @@ def add_version(
     return version
 
 
-def activate(*, project: Project, number: int, actor: Actor, reason: str) -> VerifierVersion:
+def activate(
+    *,
+    project: Project,
+    number: int,
+    actor: Actor,
+    reason: str,
+    corpus_reason: str = "",
+    replaces: int | None = None,
+) -> VerifierVersion:
     """Make a version the live one for runs submitted from now on; also the way back.
+
+    `corpus_reason` says why, where a guard objects. `replaces` is the version that is the live
+    one as far as the caller knows; None: whichever it is.
 
     Raises:
         NotFound: the project has no version of this number.
-        Conflict: it names a judge that was removed.
+        Conflict: it names a judge that was removed, or another than `replaces` judges runs.
+        Objected: a guard objects, and no `corpus_reason` is given.
     """
     with transaction.atomic():
+        lock_versions(project)  # before the verifiers' lock, as publishing takes them
         lock(project)
-        versions = VerifierVersion.objects.filter(project=project)
-        chosen = versions.filter(number=number).first()
+        chosen = VerifierVersion.objects.filter(project=project, number=number).first()
         if chosen is None:
             raise NotFound("verifier.unknown", f"There is no verifier version {number}.")
-        before = versions.filter(is_active=True).first()
-        if before is not None and before.number == number:
+        if chosen.is_active:
             return chosen
+        _refuse_unless_active(project, replaces)
         _refuse_removed_judges(project, chosen)
-        versions.filter(is_active=True).update(is_active=False)
-        chosen.is_active = True
-        # The next start must not take this choice for a change of the environment.
-        chosen.environment_models = before.environment_models if before else {}
-        chosen.save(update_fields=["is_active", "environment_models"])
-        record(
-            actor,
-            "verifier.activated",
-            chosen,
+        kept = ACTIVATING.need(chosen, reason=corpus_reason)
+        return _activate(project, chosen, actor=actor, reason=reason, kept=kept)
+
+
+def roll_back(*, project: Project, actor: Actor, active: int, reason: str) -> VerifierVersion:
+    """Let the version judge again that did before the active one, `active` by its number.
+
+    The reason counts where a guard objects as well: a way back that has to wait is none.
+
+    Raises:
+        Conflict: another version was activated meanwhile, or none judged before, or it names a
+            judge that was removed.
+    """
+    with transaction.atomic():
+        lock_versions(project)  # before the verifiers' lock, as publishing takes them
+        lock(project)
+        current = VerifierVersion.objects.filter(project=project, is_active=True).first()
+        before = before_active(project, current)
+        if before is None:
+            raise Conflict("verifier.nothing_before", "No other version judged runs before.")
+        return activate(
             project=project,
-            diff={"active": [before.number if before else None, number]},
+            number=before.number,
+            actor=actor,
             reason=reason,
+            corpus_reason=reason,
+            replaces=active,
         )
+
+
+def _activate(
+    project: Project,
+    chosen: VerifierVersion,
+    *,
+    actor: Actor,
+    reason: str,
+    kept: Mapping[str, list[Any]] = MappingProxyType({}),
+) -> VerifierVersion:
+    """Inside the lock. `kept` stands in the audit log beside the change."""
+    versions = VerifierVersion.objects.filter(project=project)
+    before = versions.filter(is_active=True).first()
+    versions.filter(is_active=True).update(is_active=False)
+    chosen.is_active = True
+    # The next start must not take this choice for a change of the environment.
+    chosen.environment_models = before.environment_models if before else {}
+    chosen.save(update_fields=["is_active", "environment_models"])
+    active = [before.number if before else None, chosen.number]
+    diff = {"active": active, **kept}
+    record(actor, "verifier.activated", chosen, project=project, diff=diff, reason=reason)
     return chosen
+
+
+def _refuse_unless_active(project: Project, number: int | None) -> None:
+    if number is None:
+        return
+    active = VerifierVersion.objects.filter(project=project, is_active=True).first()
+    if active is None or active.number != number:
+        now = f"v{active.number}" if active else "none"
+        raise Conflict(
+            "verifier.active_changed",
+            f"v{number} does not judge runs any more: {now} does.",
+            loc=("body", "replaces"),
+        )
 
 
 def _refuse_removed_judges(project: Project, version: VerifierVersion) -> None:
