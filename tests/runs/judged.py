@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -54,7 +52,13 @@ def judged_by(
     spec = VerifierSpec(replace(Flags(), tier3_vote_count=votes), models)
     with transaction.atomic():
         version = add_version(project=project, spec=spec)
-        activate(project=project, number=version.number, actor=SYSTEM, reason="test")
+        activate(
+            project=project,
+            number=version.number,
+            actor=SYSTEM,
+            reason="test",
+            corpus_reason="test",
+        )
 
 
 def submit(agent: Caller, **fields: Any) -> Run:
@@ -84,14 +88,3 @@ def pass_deadline(run: Run) -> None:
 
 def calls_of(run: Run) -> list[ModelCall]:
     return list(ModelCall.objects.filter(evaluation__run=run).order_by("id"))
-
-
-def together(number: int, text: str) -> Callable[[dict[str, Any]], str]:
-    """An answer that comes when so many have asked at once, and else never."""
-    asked = threading.Barrier(number, timeout=30)
-
-    def answer(_request: dict[str, Any]) -> str:
-        asked.wait()
-        return text
-
-    return answer

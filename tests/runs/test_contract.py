@@ -28,6 +28,7 @@ import loomverify.urls
 from loomverify.api import api
 from tests.runs.conftest import body_of
 from tests.stack import Stack, running_stack
+from verification.golden.cases.examples import DOCUMENT as DOCUMENT_OF_CASE
 
 assert loomverify.urls.urlpatterns, "every room has added its addresses"
 
@@ -47,6 +48,7 @@ CHECKS = [
     response_schema_conformance,
 ]
 ROLES = ("admin", "editor", "agent", "viewer", "")
+PATIENCE_SECONDS = 90
 EXAMPLES = settings(
     max_examples=10,
     derandomize=True,
@@ -55,6 +57,8 @@ EXAMPLES = settings(
     suppress_health_check=list(HealthCheck),
 )
 HOOK = {"url": "http://127.0.0.1:9/hook", "topics": ["run.finished"]}
+IN_DOUBT = {"tier": 2}
+"""No judge is there to ask."""
 UNCONFIRMED = {"text": "It grew.", "label": "inferred", "section": "supporting"}
 PROCESS = """\
 name: contract
@@ -63,13 +67,6 @@ verification:
   rules:
     - {name: no-todo, type: regex, check: TODO, applies_to_phases: '*'}
 """
-
-
-MAKERS: dict[str, Callable[[], dict[str, Any]]] = {
-    "POST /api/v1/runs": lambda: {"json": body_of()},
-    "POST /api/v1/processes": lambda: {"content": PROCESS.replace("TODO", uuid4().hex).encode()},
-    "POST /api/v1/webhooks": lambda: {"json": HOOK},
-}
 
 
 @dataclass(frozen=True)
@@ -84,6 +81,25 @@ class World:
         return {"Authorization": f"Bearer {self.keys[role]}"} if role else {}
 
 
+MAKERS: dict[str, Callable[[World], dict[str, Any]]] = {
+    "POST /api/v1/runs": lambda _: {"json": body_of()},
+    "POST /api/v1/processes": lambda _: {"content": PROCESS.replace("TODO", uuid4().hex).encode()},
+    "POST /api/v1/webhooks": lambda _: {"json": HOOK},
+    "POST /api/v1/golden/cases": lambda _: {"json": {**DOCUMENT_OF_CASE, "id": uuid4().hex}},
+    "POST /api/v1/reviews/claim": lambda world: {"json": {"without": waiting(world)}},
+}
+"""What makes something, or finds it, with the rest of its request."""
+
+
+def waiting(world: World) -> list[str]:
+    """Who waited before one more run is in doubt."""
+    with world.stack.client() as client:
+        before = [one["id"] for one in client.get("/reviews?limit=200").json()["items"]]
+        run = client.post("/runs?wait=60", json=body_of(**IN_DOUBT)).json()
+    assert run["review"]["state"] == "pending"
+    return before
+
+
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     with running_stack(tmp_path_factory.mktemp("contract"), "web", "worker", "relay") as stack:
@@ -92,11 +108,15 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
                 assert client.post("/processes", content=text.encode()).status_code == 201
             body = body_of(files={"a.txt": "a"}, claims=[UNCONFIRMED])
             run = client.post("/runs?wait=60", json=body).json()
+            client.post("/runs?wait=60", json=body_of(**IN_DOUBT))
+            review = client.get("/reviews").json()["items"][0]
             webhook = client.post("/webhooks", json=HOOK).json()
+            case = client.post("/golden/cases", json=DOCUMENT_OF_CASE).json()
         known = {
             "run_id": run["id"], "path": "a.txt", "slug": "contract", "number": 1,
             "old": 1, "new": 2, "webhook_id": webhook["id"],
-            "remediation_id": run["remediations"][0]["id"],
+            "remediation_id": run["remediations"][0]["id"], "review_id": review["id"],
+            "case_id": case["id"],
         }  # fmt: skip
         yield World(stack, {role: stack.make_key(role) for role in ROLES if role}, known)
 
@@ -118,7 +138,9 @@ def test_every_answer_is_declared(world: World, label: str, mode: GenerationMode
         if is_known:
             known = {name: world.known.get(name, value) for name, value in parameters_of(case)}
             case.path_parameters = known
-        answer = case.call(base_url=world.stack.url, headers=world.headers(role), timeout=30)
+        answer = case.call(
+            base_url=world.stack.url, headers=world.headers(role), timeout=PATIENCE_SECONDS
+        )
         case.validate_response(answer, checks=CHECKS)
 
     holds()
@@ -131,7 +153,7 @@ def test_what_was_made_is_found_under_every_address_that_its_answer_leads_to(
     made, links = make(world, maker)
 
     answers = {
-        label: httpx.get(path_of(world, label, made), headers=world.headers("admin")).status_code
+        label: asked(world, "get", path_of(world, label, made)).status_code
         for label in links
         if label.startswith("GET ") and "{path}" not in label
     }
@@ -151,11 +173,13 @@ def test_no_order_of_requests_about_one_thing_is_answered_undeclared(
         for label in data.draw(st.lists(st.sampled_from(links), min_size=2, max_size=6)):
             case = data.draw(OPERATIONS[label].as_strategy())
             case.path_parameters = {name: made[name] for name, _ in parameters_of(case)}
-            answer = case.call(base_url=world.stack.url, headers=world.headers("admin"), timeout=30)
+            answer = case.call(
+                base_url=world.stack.url, headers=world.headers("admin"), timeout=PATIENCE_SECONDS
+            )
             case.validate_response(answer, checks=CHECKS)
         for label in links:
             if label.startswith("DELETE "):  # there may be only so many
-                httpx.delete(path_of(world, label, made), headers=world.headers("admin"))
+                asked(world, "delete", path_of(world, label, made))
 
     holds()
 
@@ -163,8 +187,8 @@ def test_no_order_of_requests_about_one_thing_is_answered_undeclared(
 def make(world: World, maker: str) -> tuple[dict[str, Any], list[str]]:
     """What a new thing's answer gives for the parameters of paths, and the operations it leads to."""
     method, path = maker.split()
-    request = MAKERS[maker]()
-    answer = httpx.post(f"{world.stack.url}{path}", headers=world.headers("admin"), **request)
+    request = MAKERS[maker](world)
+    answer = asked(world, "post", f"{world.stack.url}{path}", **request)
     declared = DOCUMENT["paths"][path][method.lower()]["responses"][str(answer.status_code)]
     labels = {one.definition.raw["operationId"]: label for label, one in OPERATIONS.items()}
     made = {
@@ -173,6 +197,11 @@ def make(world: World, maker: str) -> tuple[dict[str, Any], list[str]]:
         for name, where in link["parameters"].items()
     }
     return made, [labels[link["operationId"]] for link in declared["links"].values()]
+
+
+def asked(world: World, method: str, url: str, **request: Any) -> httpx.Response:
+    headers = world.headers("admin")
+    return httpx.request(method, url, headers=headers, timeout=PATIENCE_SECONDS, **request)
 
 
 def path_of(world: World, label: str, made: Mapping[str, Any]) -> str:

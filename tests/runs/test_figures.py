@@ -109,7 +109,9 @@ def test_an_hour_can_be_recomputed_again_and_again() -> None:
     assert counts(project) == {"pass": 1}
 
 
-def test_marks_of_the_current_hour_wait_until_it_is_over() -> None:
+def test_marks_of_the_current_hour_wait_until_it_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(timezone, "now", lambda: NOW)
+
     mark_dirty(make_run(make_project()))
 
     assert refresh_dirty_hours() == 0
@@ -172,7 +174,8 @@ def _waits_for_us(run: Run) -> bool:
     other = connection.copy()
     try:
         with other.cursor() as cursor:
-            cursor.execute("set lock_timeout = '50ms'")
+            cursor.execute("begin")
+            cursor.execute("set local lock_timeout = '50ms'")  # the pool hands this one on
             cursor.execute(
                 "insert into runs_dirtyhour (project_id, hour) values (%s, %s)"
                 " on conflict do nothing",

@@ -10,7 +10,7 @@ import pytest
 from django.conf import LazySettings
 
 from loomverify.accounts.models import Project
-from tests.model_server import ModelServer, Said, model_server
+from tests.model_server import ModelServer, Said, model_server, together
 from tests.runs.conftest import Caller
 from tests.runs.judged import (
     AWAY,
@@ -20,7 +20,6 @@ from tests.runs.judged import (
     calls_of,
     judged_by,
     submit,
-    together,
     work_on,
 )
 from verification.engine.judges.asking import MAX_CALLS

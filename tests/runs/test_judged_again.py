@@ -101,8 +101,8 @@ def test_what_was_achieved_is_kept_and_only_the_judge_is_asked_again(
     carried, judged = TierResult.objects.filter(evaluation=second).order_by("tier")
     assert (carried.tier, carried.status, carried.calls) == (1, "passed", 0)
     assert (judged.tier, judged.status, judged.calls) == (2, "passed", 1)
-    started = run.events.filter(kind="tier_finished").values_list("data__tier", flat=True)
-    assert list(started) == [1, 2, 2]
+    ended = run.events.filter(kind="tier_finished").order_by("seq")
+    assert list(ended.values_list("data__tier", flat=True)) == [1, 2, 2]
     assert OutboxEvent.objects.filter(topic="run.finished").count() == 1
 
 
@@ -130,7 +130,7 @@ def test_a_second_doubt_is_waited_for_longer(agent: Caller, server: ModelServer)
 
     usual = [15.0, 30.0, 60.0, 120.0]
     for pause, expected in zip(pauses, usual, strict=True):
-        assert expected * 0.75 < pause < expected * 1.25
+        assert expected * 0.8 <= pause <= expected * 1.2
     assert (run.state, run.reverifications) == ("queued", 4)
     assert list(run.evaluations.order_by("seq", "id").values_list("seq", flat=True)) == [
         1, 1, 2, 3, 4,
@@ -144,13 +144,13 @@ def test_the_judges_own_word_on_when_to_come_back_counts(
 
     run = work_on(submit(agent))
 
-    assert 290 < _pause(run) < 310
+    assert _pause(run) == 300
     assert len(server.asked) == 1
 
 
 def test_the_last_turn_is_at_the_deadline(agent: Caller, server: ModelServer) -> None:
     run = work_on(submit(agent))
-    begun = timezone.now() - timedelta(seconds=890)
+    begun = timezone.now() - timedelta(seconds=880)
     Run.objects.filter(pk=run.pk).update(undecided_since=begun)
     make_due(run)
 
@@ -250,7 +250,7 @@ def test_the_review_is_withdrawn_when_the_judge_is_back(agent: Caller, server: M
     work_on(run)
 
     assert (run.verdict, run.review_state) == ("accept", "not_required")
-    assert Review.objects.get().state == "expired"
+    assert Review.objects.get().state == "withdrawn"
 
 
 def test_a_run_that_is_being_verified_cannot_be_asked_again(
@@ -275,6 +275,9 @@ def test_costs_of_every_evaluation_add_up(agent: Caller, server: ModelServer) ->
 
 
 def _pause(run: Run) -> float:
-    at = run.next_at
+    """Seconds from the end of the last evaluation to the next."""
+    at, evaluation = run.next_at, run.live_evaluation
     assert isinstance(at, datetime)
-    return (at - timezone.now()).total_seconds()
+    assert evaluation is not None
+    assert evaluation.finished_at is not None
+    return (at - evaluation.finished_at).total_seconds()

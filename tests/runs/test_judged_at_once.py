@@ -15,9 +15,9 @@ from django.db.models import F
 
 from loomverify.accounts.access import SYSTEM
 from loomverify.accounts.models import Project
-from tests.model_server import ModelServer, Said, model_server
+from tests.model_server import ModelServer, Said, model_server, together
 from tests.runs.conftest import Caller
-from tests.runs.judged import PASSING, calls_of, judged_by, submit, together, work_on
+from tests.runs.judged import PASSING, calls_of, judged_by, submit, work_on
 from verification.runs import services, worker
 from verification.runs.models import Evaluation, ModelCall, OutboxEvent, Run
 from verification.runs.side_by_side import side_by_side

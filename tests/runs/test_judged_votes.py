@@ -11,7 +11,7 @@ import pytest
 from django.conf import LazySettings
 
 from loomverify.accounts.models import Project
-from tests.model_server import ModelServer, Said, model_server
+from tests.model_server import ModelServer, Said, model_server, together
 from tests.runs.conftest import Caller
 from tests.runs.judged import FAILING, NOISE, PASSING, judged_by
 from verification.runs.models import ModelCall, Review
@@ -68,7 +68,7 @@ def test_a_majority_decides_and_whoever_disagreed_brings_a_review(
 
 
 def test_five_votes_are_under_way_at_the_same_time(agent: Caller, server: ModelServer) -> None:
-    server.script[:] = [PASSING, Said(PASSING, seconds=0.4)]
+    server.script[:] = [PASSING, together(5, PASSING)]
 
     run = agent.submit(tier=3)
 
@@ -93,15 +93,16 @@ def test_alternatives_are_compared_beside_the_votes(agent: Caller, server: Model
     def said(request: dict[str, Any]) -> Said:
         system, user = (one["content"] for one in request["messages"])
         if not system.startswith(COMPARES):
-            return Said(PASSING, seconds=0.4)
+            return Said(PASSING)
         names = re.findall(r"begin ([0-9a-f]{8})\]\n(.+)", user)
         same = [name for name, text in names if text in ("five", "5")]
         groups = [same, *([name] for name, _ in names if name not in same)]
-        return Said(json.dumps({"groups": groups}), seconds=0.4)
+        return Said(json.dumps({"groups": groups}))
 
-    server.script[:] = [said]
+    server.script[:] = [PASSING, together(6, said)]
 
     agreed = agent.submit(tier=3, output="five", alternatives=["5", "6"])
+    server.script[:] = [said]
     alone = agent.submit(tier=3, output="6", alternatives=["5", "five"])
 
     assert (agreed["verdict"], server.most_at_once) == ("accept", 6)

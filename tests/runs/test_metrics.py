@@ -12,11 +12,12 @@ from django.utils import timezone
 from loomverify.accounts.models import Project, Role
 from tests.builders import evaluate, generate_runs, make_process, make_project, make_run
 from tests.judged import count_calls
+from tests.reviewing import DOUBTED, make_review
 from tests.runs.conftest import Caller, problem
 from verification.engine.outcome import Outcome, Verdict
 from verification.engine.protocol.reply import Stage
 from verification.runs.figures import refresh_dirty_hours
-from verification.runs.models import DirtyHour, RuleHour, Run, RunState
+from verification.runs.models import DirtyHour, ReviewState, RuleHour, Run, RunState
 
 pytestmark = pytest.mark.django_db
 
@@ -146,8 +147,9 @@ def test_a_run_counts_once_for_a_rule_by_its_most_severe_finding(
 def test_rules_count_the_same_before_and_after_their_hour_is_recomputed(
     project: Project, caller: Caller
 ) -> None:
+    earlier = timezone.now() - EARLIER
     for _ in range(2):
-        make_run(project, created_at=timezone.now() - EARLIER, findings=[{}])
+        make_run(project, created_at=earlier, findings=[{}])
 
     raw = measured(caller)["rule_failures"]
     refresh_dirty_hours()
@@ -252,6 +254,22 @@ def test_many_runs_take_as_many_queries_as_few(project: Project, caller: Caller)
 
     caller.get("/metrics/verification")
     assert queries_with(5) == queries_with(60)
+
+
+def test_what_waits_for_a_person_is_told_as_of_now(project: Project, caller: Caller) -> None:
+    assert measured(caller)["reviews"] == {"pending": 0, "oldest_seconds": None, "held_back": 0}
+    long_ago = timezone.now() - timedelta(days=30)
+    make_review(project, created_at=long_ago)
+    make_review(project, state=ReviewState.HELD)
+    other = make_process(project, slug="other")
+    make_review(project, make_run(project, process=other, **DOUBTED))
+
+    everywhere, narrowed = measured(caller), measured(caller, "?process=other&since=24h")
+
+    month = timedelta(days=30).total_seconds()
+    assert everywhere["reviews"]["oldest_seconds"] == pytest.approx(month, abs=60)
+    assert (everywhere["reviews"]["pending"], everywhere["reviews"]["held_back"]) == (2, 1)
+    assert (narrowed["reviews"]["pending"], narrowed["reviews"]["held_back"]) == (1, 0)
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,10 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from tests.builders import generate_runs, make_process, make_project, make_run
 from tests.judged import count_calls
+from tests.reviewing import make_review
 from verification.engine.outcome import Outcome, Verdict
 from verification.runs.figures import refresh_dirty_hours
-from verification.runs.models import RunState
+from verification.runs.models import ReviewState, RunState
 
 pytestmark = pytest.mark.django_db
 
@@ -104,3 +105,20 @@ def test_a_scrape_takes_as_many_queries_for_many_projects_as_for_one() -> None:
         return len(captured)
 
     assert queries_with(1) == queries_with(4)
+
+
+def test_reviews_that_wait_and_that_are_held_are_counted_where_they_are() -> None:
+    ours, theirs = make_project("ours"), make_project("theirs")
+    make_review(ours, created_at=timezone.now() - timedelta(hours=2))
+    make_review(ours)
+    make_review(ours, state=ReviewState.DECIDED)
+    make_review(theirs, state=ReviewState.HELD)
+    place = ("project", "process")
+
+    pending = scraped("loomverify_reviews_pending", *place)
+    held = scraped("loomverify_reviews_held", *place)
+    oldest = scraped("loomverify_reviews_oldest_seconds", *place)
+
+    assert pending == {("ours", "small-work"): 2, ("theirs", "small-work"): 0}
+    assert held == {("ours", "small-work"): 0, ("theirs", "small-work"): 1}
+    assert oldest[("ours", "small-work")] == pytest.approx(7200, abs=60)

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from decimal import Decimal
+from html import unescape
 
 import pytest
 from django.db import connection
@@ -13,9 +15,10 @@ from django.utils import timezone
 from loomverify.accounts.models import Project
 from tests.builders import generate_runs, make_process, make_project, make_run, make_user, signed_in
 from tests.judged import count_calls, live_of, make_call
+from tests.reviewing import DOUBTED, make_review
 from verification.engine.outcome import Outcome, Verdict
 from verification.runs import judge_wording
-from verification.runs.models import Review
+from verification.runs.models import ReviewState
 
 pytestmark = pytest.mark.django_db
 
@@ -78,17 +81,45 @@ def test_the_chart_has_a_table_with_the_same_figures() -> None:
     assert html.count("<rect") == 2
 
 
+def reviews_tile(project: Project, query: str = "") -> tuple[str, str]:
+    """The words of the tile of reviews, and where it leads."""
+    html = get(project, query).content.decode()
+    [tile] = re.findall(r'<a class="tile" href="([^"]*)"><span>Waiting for a person(.*?)</a>', html)
+    words = re.sub(r"\s+([,.])", r"\1", " ".join(re.sub("<[^>]+>", " ", tile[1]).split()))
+    return words, unescape(tile[0])
+
+
 def test_pending_reviews_are_counted_with_the_age_of_the_oldest() -> None:
     project = make_project()
-    Review.objects.create(
-        project=project,
-        run=make_run(project, review_state="pending"),
-        reasons=["undecided"],
-        urgency=50,
-        created_at=timezone.now() - timedelta(hours=3),
-    )
+    make_review(project, created_at=timezone.now() - timedelta(hours=3))
+    make_review(project)
+    make_review(project, state=ReviewState.DECIDED)
+    make_review(make_project())
 
-    assert "oldest for 3 h" in get(project).content.decode()
+    words, url = reviews_tile(project)
+
+    assert words == "2 oldest for 3 h"
+    assert url == reverse("review_queue", args=[project.slug])
+
+
+def test_what_the_days_cap_held_back_is_counted_beside_what_waits() -> None:
+    project = make_project()
+    make_review(project, state=ReviewState.HELD)
+    make_review(project, state=ReviewState.HELD, created_at=timezone.now() - timedelta(days=1))
+
+    assert reviews_tile(project)[0] == "0 nothing waits, 1 held back today"
+
+
+def test_reviews_narrow_down_to_a_process_as_the_figures_do() -> None:
+    project, earlier = make_project(), timezone.now() - timedelta(hours=3)
+    make_review(project)
+    other = make_process(project, slug="other-work")
+    make_review(project, make_run(project, process=other, **DOUBTED), created_at=earlier)
+
+    words, url = reviews_tile(project, "?process=other-work")
+
+    assert words == "1 oldest for 3 h"
+    assert url.endswith("/review/?process=other-work")
 
 
 def test_figures_narrow_down_to_a_process() -> None:
@@ -158,7 +189,11 @@ def test_without_judges_the_overview_says_how_to_have_one_asked() -> None:
 
 
 @pytest.mark.parametrize(("since", "step", "columns"), [("24h", "hour", 24), ("7d", "day", 7), ("90d", "day", 90)])  # fmt: skip
-def test_cost_stands_by_process_and_day(since: str, step: str, columns: int) -> None:
+def test_cost_stands_by_process_and_day(
+    monkeypatch: pytest.MonkeyPatch, since: str, step: str, columns: int
+) -> None:
+    now = timezone.now()
+    monkeypatch.setattr(timezone, "now", lambda: now)  # no hour ends meanwhile
     project = make_project()
     other = make_process(project, slug="other-work")
     make_run(project, cost_usd=Decimal("1"))

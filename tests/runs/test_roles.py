@@ -17,8 +17,16 @@ from loomverify.accounts.access import SYSTEM
 from loomverify.accounts.models import ApiKey, Project, Role
 from loomverify.accounts.services import create_api_key
 from loomverify.api import api
+from tests.golden.builders import document, make_case, make_replay
 from tests.judged import make_artefact, make_call, make_remediation
+from tests.reviewing import make_review
 from tests.runs.conftest import Caller, body_of, new_process, new_project
+from tests.trials.builders import (
+    make_acknowledgement,
+    make_comparison,
+    make_sides,
+    make_trial,
+)
 from verification.runs.models import Run
 from verification.verifiers.connections import Terms, add_connection
 
@@ -38,6 +46,7 @@ NEEDED: dict[str, Role] = {
     "POST /processes/lint": Role.VIEWER,
     "PATCH /processes/{slug}": Role.EDITOR,
     "POST /processes/{slug}/versions/{number}/publish": Role.ADMIN,
+    "POST /verifiers": Role.ADMIN,
     "POST /verifiers/{number}/activate": Role.ADMIN,
     "POST /judges/{name}/test": Role.ADMIN,
     "POST /remediations/{remediation_id}/claim": Role.AGENT,
@@ -45,6 +54,36 @@ NEEDED: dict[str, Role] = {
     # Of somebody else's claim, or of none; an agent may do it with its own.
     "POST /remediations/{remediation_id}/release": Role.REVIEWER,
     "POST /remediations/{remediation_id}/give-up": Role.REVIEWER,
+    "POST /runs/{run_id}/review": Role.REVIEWER,
+    "POST /reviews/claim": Role.REVIEWER,
+    "POST /reviews/{review_id}/claim": Role.REVIEWER,
+    "POST /reviews/{review_id}/release": Role.REVIEWER,
+    "POST /reviews/{review_id}/skip": Role.REVIEWER,
+    "POST /reviews/{review_id}/assign": Role.REVIEWER,
+    "POST /reviews/{review_id}/take-in": Role.REVIEWER,
+    "POST /reviews/{review_id}/decide": Role.REVIEWER,
+    "POST /reviews/decide": Role.REVIEWER,
+    "POST /reviews/undo": Role.REVIEWER,
+    "GET /reviews/labels.csv": Role.REVIEWER,
+    "GET /reviews/labels.jsonl": Role.REVIEWER,
+    "POST /golden/cases": Role.EDITOR,
+    "POST /golden/cases/import": Role.EDITOR,
+    "PUT /golden/cases/{case_id}": Role.EDITOR,
+    "DELETE /golden/cases/{case_id}": Role.EDITOR,
+    "POST /golden/cases/{case_id}/restore": Role.EDITOR,
+    "POST /golden/replays": Role.EDITOR,
+    "POST /golden/replays/{replay_id}/cancel": Role.EDITOR,
+    "POST /shadow/trials": Role.EDITOR,
+    "POST /shadow/trials/{trial_id}/stop": Role.EDITOR,
+    "POST /shadow/trials/{trial_id}/replay": Role.EDITOR,
+    "POST /shadow/trials/{trial_id}/cutover-replay": Role.EDITOR,
+    "POST /shadow/trials/{trial_id}/promote": Role.ADMIN,
+    "POST /shadow/trials/{trial_id}/roll-back": Role.ADMIN,
+    "POST /shadow/trials/{trial_id}/comparisons/{comparison_id}/judge": Role.REVIEWER,
+    "DELETE /shadow/trials/{trial_id}/comparisons/{comparison_id}/judge": Role.REVIEWER,
+    "POST /shadow/trials/{trial_id}/comparisons/{comparison_id}/notes": Role.REVIEWER,
+    "POST /shadow/trials/{trial_id}/acknowledgements": Role.EDITOR,
+    "DELETE /shadow/trials/{trial_id}/acknowledgements/{acknowledgement_id}": Role.EDITOR,
     "GET /webhooks": Role.ADMIN,
     "POST /webhooks": Role.ADMIN,
     "DELETE /webhooks/{webhook_id}": Role.ADMIN,
@@ -63,9 +102,27 @@ BODIES: dict[str, Any] = {
         "edits": [{"set": ["description"], "value": "Best."}],
     },
     "POST /processes/{slug}/versions/{number}/publish": {"reason": "It is better."},
+    "POST /verifiers": {"flags": {"tier3_vote_count": 5}},
     "POST /verifiers/{number}/activate": {"reason": "It is better."},
     "POST /remediations/{remediation_id}/resolve": {"run": "{run_id}"},
     "POST /remediations/{remediation_id}/give-up": {"reason": "It cannot be done."},
+    "POST /runs/{run_id}/review": {"outcome": "pass"},
+    "POST /reviews/{review_id}/assign": {"user": None},
+    "POST /reviews/{review_id}/decide": {"outcome": "pass"},
+    "POST /reviews/decide": {"outcome": "pass", "reviews": ["{review_id}"]},
+    "POST /golden/cases": document("small-work"),
+    "POST /golden/cases/import": json.dumps([document("imported")]),
+    "PUT /golden/cases/{case_id}": {"case": document("kept"), "reason": "It says more."},
+    "POST /shadow/trials": {"baseline_verifier": 2},
+    "POST /shadow/trials/{trial_id}/replay": {"origin": "past"},
+    "POST /shadow/trials/{trial_id}/promote": {"reason": "It is better.", "override": True},
+    "POST /shadow/trials/{trial_id}/roll-back": {"reason": "It is worse."},
+    "POST /shadow/trials/{trial_id}/comparisons/{comparison_id}/judge": {
+        "said": "new",
+        "old_first": True,
+    },
+    "POST /shadow/trials/{trial_id}/comparisons/{comparison_id}/notes": {"text": "Known."},
+    "POST /shadow/trials/{trial_id}/acknowledgements": {"kind": "pass-fail", "reason": "Known."},
     "POST /webhooks": {"url": "http://127.0.0.1:9/hook", "topics": ["run.finished"]},
 }
 
@@ -82,10 +139,15 @@ class World:
         return Client().generic(
             method,
             "/api/v1" + path.format(**self.known),
-            body if is_text else json.dumps(body).replace("{run_id}", self.known["run_id"]),
+            body if is_text else self._about_what_is_known(json.dumps(body)),
             content_type="application/yaml" if is_text else "application/json",
             headers={"Authorization": f"Bearer {key}"} if key else {},
         )
+
+    def _about_what_is_known(self, body: str) -> str:
+        for name in ("run_id", "review_id"):
+            body = body.replace(f"{{{name}}}", str(self.known[name]))
+        return body
 
 
 @pytest.fixture
@@ -100,6 +162,9 @@ def world(project: Project) -> World:
     evaluation = row.live_evaluation
     assert evaluation
     make_call(evaluation, tier=2)
+    trial = make_trial(project)
+    known = make_acknowledgement(make_comparison(trial, "fail", "pass"))
+    make_comparison(trial, "pass", "fail")
     return World(
         project,
         {
@@ -108,6 +173,12 @@ def world(project: Project) -> World:
             "evaluation_id": evaluation.uuid, "tier": 2, "seq": 1, "side": "reply",
             "artefact_id": make_artefact(evaluation, b"What is left.").uuid,
             "remediation_id": make_remediation(row).uuid,
+            "review_id": make_review(project, row).uuid,
+            "case_id": make_case(project, "kept").uuid,
+            "replay_id": make_replay(project).uuid,
+            "trial_id": trial.uuid,
+            "comparison_id": make_sides(trial, row).uuid,
+            "acknowledgement_id": known.pk,
         },
     )  # fmt: skip
 
@@ -159,10 +230,16 @@ def test_a_role_does_what_it_may_and_nothing_else(world: World, label: str) -> N
 
 BUSY = {
     ("POST /runs/{run_id}/cancel", 409),
+    ("POST /golden/replays/{replay_id}/cancel", 409),
+    ("POST /shadow/trials/{trial_id}/promote", 409),
+    ("POST /shadow/trials/{trial_id}/roll-back", 409),
     ("POST /remediations/{remediation_id}/release", 409),
     ("POST /remediations/{remediation_id}/resolve", 422),
+    ("POST /reviews/{review_id}/take-in", 409),
+    ("POST /reviews/undo", 404),
 }
-"""What may be done by its role, and not to a run that is over, or to what nobody has claimed."""
+"""What may be done by its role, and not to a run that is over, to what nobody has claimed or held
+back, or where nothing was done."""
 
 
 def test_another_projects_admin_finds_nothing(world: World) -> None:
@@ -171,8 +248,13 @@ def test_another_projects_admin_finds_nothing(world: World) -> None:
 
     answers = {label: world.ask(label, key).status_code for label in about_things}
 
-    # Each project has a verifier version 1 of its own.
-    assert answers.pop("POST /verifiers/{number}/activate") == 200
+    # Each project has verifier versions 1 and 2 of its own.
+    own = (
+        "POST /verifiers/{number}/activate",
+        "GET /verifiers/{number}",
+        "GET /verifiers/{old}...{new}",
+    )
+    assert [answers.pop(label) for label in own] == [200, 200, 200]
     assert set(answers.values()) == {404}
 
 

@@ -210,7 +210,7 @@ def test_a_person_is_asked_no_longer_about_what_settled_itself(agent: Caller) ->
 
     assert run["review"]["state"] == "pending"
     assert (again["verdict"], again["review"]["state"]) == ("accept", "not_required")
-    assert Review.objects.get().state == "expired"
+    assert Review.objects.get().state == "withdrawn"
 
 
 def test_only_a_finished_run_can_be_verified_again(agent: Caller) -> None:

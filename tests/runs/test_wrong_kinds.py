@@ -126,7 +126,7 @@ ANYTHING = st.recursive(
     max_examples=150,
     deadline=None,
     derandomize=True,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(
     changes=st.dictionaries(st.sampled_from([*RunIn.model_fields, "unknown"]), ANYTHING, max_size=5)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
+from enum import StrEnum
+from functools import partial
 from typing import Annotated
 from uuid import UUID
 
@@ -24,16 +25,21 @@ from verification.runs.intake.description import REQUEST_BODY
 from verification.runs.intake.request import read_request
 from verification.runs.models import OPEN_STATES, Run, RunFile
 from verification.runs.selectors import RunFilters, filter_runs
-from verification.runs.waiting import waiters
+from verification.runs.waiting import look_until, waiters
 
 router = Router(tags=["Runs"])
 
 MAX_WAIT_SECONDS = 60
-LOOK_AGAIN_SECONDS = 10
-"""A notice that was lost costs no more than this."""
 Wait = Annotated[
     float, Query(ge=0, le=MAX_WAIT_SECONDS, description="Seconds to wait for the end.")
 ]
+
+
+class Until(StrEnum):
+    """What is waited for. `decided`: the end, and people's decision where one is pending."""
+
+    OVER = "over"
+    DECIDED = "decided"
 
 
 @router.post(
@@ -82,9 +88,14 @@ def list_runs(request: HttpRequest, query: Query[schemas.RunQuery]) -> schemas.R
     response={200: schemas.RunOut} | errors(404, 422),
     summary="One run whole",
 )
-async def get_run(request: HttpRequest, run_id: UUID, wait: Wait = 0) -> schemas.RunOut:
-    """With `wait`, answers when the run is over, or when the time is."""
-    run, _ = await _wait_for(access_of(request), run_id, wait)
+async def get_run(
+    request: HttpRequest, run_id: UUID, wait: Wait = 0, until: Until = Until.OVER
+) -> schemas.RunOut:
+    """With `wait`, answers when the run is over, or when the time is.
+
+    With `until=decided` it waits for a person too, where `review.state` is `pending`.
+    """
+    run, _ = await _wait_for(access_of(request), run_id, wait, until=until)
     return run
 
 
@@ -191,41 +202,34 @@ def _submit(access: Access, request: HttpRequest) -> services.Submitted:
     return read_request(access, request)
 
 
-async def _wait_for(access: Access, run_id: UUID, seconds: float) -> tuple[schemas.RunOut, bool]:
-    """The run, and whether it is over; waits for that at most so long."""
+async def _wait_for(
+    access: Access, run_id: UUID, seconds: float, *, until: Until = Until.OVER
+) -> tuple[schemas.RunOut, bool]:
+    """The run, and whether it is over; waits for `until` at most so long."""
     waiting = waiters()
     if seconds > 0 and not waiting.is_full:
         deadline = asyncio.get_running_loop().time() + seconds
         with waiting.waiting_for(run_id) as news:
             await waiting.listen()
-            await _until_over(access, run_id, news, deadline)
+            is_there = partial(_is_over, access, run_id, until)
+            await look_until(is_there, news, deadline)
     run = await sync_to_async(_full)(access, run_id)
     return run, run.state not in OPEN_STATES
 
 
-async def _until_over(access: Access, run_id: UUID, news: asyncio.Event, deadline: float) -> None:
-    """Look whenever there may be news: word of the end, or a while without any."""
-    while not await sync_to_async(_is_over)(access, run_id):
-        left = deadline - asyncio.get_running_loop().time()
-        if left <= 0:
-            return
-        with suppress(TimeoutError):
-            await asyncio.wait_for(news.wait(), min(left, LOOK_AGAIN_SECONDS))
-        news.clear()
-
-
-def _is_over(access: Access, run_id: UUID) -> bool:
+def _is_over(access: Access, run_id: UUID, until: Until = Until.OVER) -> bool:
     """Leaves no connection with who goes on to wait; a lost database is no news either way."""
     rows = Run.objects.filter(project=access.project, uuid=run_id)
     try:
-        state = rows.values_list("state", flat=True).first()
+        found = rows.values_list("state", "review_state").first()
     except (OperationalError, InterfaceError):
         return False
     finally:
         close_old_connections()
-    if state is None:
+    if found is None:
         raise NotFound("run.unknown", "This project has no such run.")
-    return state not in OPEN_STATES
+    state, review_state = found
+    return state not in OPEN_STATES and not (until is Until.DECIDED and review_state == "pending")
 
 
 def _full(access: Access, run_id: UUID) -> schemas.RunOut:

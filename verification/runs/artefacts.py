@@ -11,6 +11,7 @@ MAX_SHOWN_LINES = 3000
 MAX_LINE_CHARACTERS = 3000
 MAX_DIFF_LINES = 2000
 MAX_DIFF_SHOWN = 600
+TOO_LARGE = "This file is too large to show here. Download it instead."
 
 WEIGHT = {"": 0, "observe": 1, "advisory": 2, "hard": 3}
 
@@ -76,7 +77,7 @@ def shown_file(
     content: bytes, marks: Iterable[Mark] = (), *, first: int = 1, limit: int = MAX_SHOWN_LINES
 ) -> Text:
     if len(content) > MAX_SHOWN_BYTES:
-        return Text(refusal="This file is too large to show here. Download it instead.")
+        return Text(refusal=TOO_LARGE)
     text = decode(content)
     if text is None:
         return Text(refusal="This is not UTF-8 text. Download it to look inside.")

@@ -24,7 +24,7 @@ from verification.runs.evidence_store import (
     read_blob,
     store_contents,
 )
-from verification.runs.leases import Lease, LeaseLost
+from verification.runs.holding import Hold, LeaseLost
 from verification.runs.models import Blob, ModelCall
 from verification.runs.spans import start_of_hour
 from verification.runs.work import Begun, Work
@@ -34,7 +34,7 @@ from verification.runs.work import Begun, Work
 class Books:
     """Whose calls these are. `own` keeps an evaluation's replies to itself, '' shares them."""
 
-    lease: Lease
+    hold: Hold
     work: Work
     begun: Begun
     prompt_version: int
@@ -141,35 +141,29 @@ class Made:
 
 
 def keep_call(books: Books, made: Made) -> int:
-    """Write a call, and add what it cost to evaluation, run and hour; return its row's key.
+    """Write a call, and enter what it cost; return its row's key.
 
-    It is written even when the run was lost or cancelled meanwhile: it was paid all the same.
+    It is written even when the work was lost or cancelled meanwhile: it was paid all the same.
 
     Raises:
-        LeaseLost: the run is no longer ours; what was paid is in the books.
+        LeaseLost: the work is no longer ours; what was paid is in the books.
     """
     completion = made.completion
     reply = made.cached.reply if made.cached else None
     if completion.text and reply is None:
         reply = _keep(books, completion.text.encode(errors="replace"))
     with transaction.atomic():
-        # The run's row is held from here on: calls of one run are numbered one after another.
-        held = statements.one(
-            statements.ADD_COST,
-            run=books.work.run_id,
-            fence=books.lease.fence,
-            evaluation=books.begun.evaluation_id,
-            cost_usd=completion.cost_usd,
-        )
+        # From here on calls of one evaluation are numbered one after another.
+        held = books.hold.add_cost(books.begun.evaluation_id, completion.cost_usd)
         if held is None:
             raise LeaseLost(f"run {books.work.run_id} was deleted")
         kept = statements.one(statements.KEEP_CALL, **_columns(books, made, reply)) or ()
         call_id, counted = kept[0], dict(zip(_COUNTS, kept[1:], strict=True))
         _count(books, counted, recovery="", lost=completion.lost)
-        if not held[0]:
+        if not held:
             figures.mark_dirty(books.work)
-    if not held[0]:
-        raise LeaseLost(f"run {books.work.run_id} fence {books.lease.fence}")
+    if not held:
+        raise LeaseLost(f"run {books.work.run_id} evaluation {books.begun.evaluation_id}")
     return int(call_id)
 
 

@@ -17,7 +17,7 @@ from verification.runs import selectors
 from verification.runs.exporting.answers import RunExport, run_export, table_export
 from verification.runs.exporting.tables import findings_table, runs_table
 from verification.runs.models import Run
-from verification.runs.run_page import run_of
+from verification.runs.named import run_named
 from verification.runs.selectors import RunFilters
 
 
@@ -44,8 +44,8 @@ def findings_csv(request: AccessRequest) -> HttpResponseBase:
 @require_safe
 @project_page()
 def run_file(request: AccessRequest, run: UUID, name: str) -> HttpResponseBase:
-    found = run_of(request.access.project, run)
-    if found is None or name not in list(RunExport):
+    found = run_named(request, run)
+    if name not in list(RunExport):
         raise Http404
     try:
         return run_export(request, found, RunExport(name), for_people=True)

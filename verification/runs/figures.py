@@ -32,7 +32,7 @@ class InAnHour(Protocol):
 
 ACCEPTING = ("pass", "pass_with_warnings", "partial_verified")
 _OVERTURNED = f"run.verdict = 'reject' and run.final_outcome in {ACCEPTING}"
-_SHADOW_PASSED = f"""
+SHADOW_PASSED = f"""
     run.verdict = 'reject' and run.tier_achieved <= 1 and run.final_outcome not in {ACCEPTING}
     and exists (
         select from runs_evaluation other
@@ -40,6 +40,7 @@ _SHADOW_PASSED = f"""
           and other.verdict = 'accept' and other.tier_achieved > 1
     )
 """
+"""A false-fail candidate: of a row `run`, a condition."""
 
 # What one hour's runs come to; shared by the rollup and the hours that are added raw.
 _SUMS = f"""
@@ -48,7 +49,7 @@ _SUMS = f"""
         as deterministic_count,
     count(*) filter (where run.reverifications > 0 or run.asked_again > 0) as retried_count,
     count(*) filter (where {_OVERTURNED}) as overturned_count,
-    count(*) filter (where {_SHADOW_PASSED}) as shadow_passed_count,
+    count(*) filter (where {SHADOW_PASSED}) as shadow_passed_count,
     sum(run.cost_usd) as cost_usd
 """
 _SUMMED = (

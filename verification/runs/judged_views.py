@@ -16,7 +16,7 @@ from verification.runs.exchanges import LINES_SHOWN, call_of, exchange
 from verification.runs.exports import attachment
 from verification.runs.judged_page import artefact_of
 from verification.runs.models import Blob, ModelCall, Run
-from verification.runs.run_page import run_of
+from verification.runs.named import run_named
 
 MAX_NUMBER = 2**31 - 1
 
@@ -26,7 +26,7 @@ MAX_NUMBER = 2**31 - 1
 def run_call(
     request: AccessRequest, run: uuid.UUID, evaluation: uuid.UUID, tier: int, seq: int
 ) -> HttpResponse:
-    found = _run(request, run)
+    found = run_named(request, run)
     row = _call(found, evaluation, tier, seq)
     is_whole = request.GET.get("lines") == "all"
     shown: dict[str, Any] = {
@@ -45,7 +45,7 @@ def run_call(
 def run_call_text(
     request: AccessRequest, run: uuid.UUID, evaluation: uuid.UUID, tier: int, seq: int, side: str
 ) -> HttpResponse:
-    row = _call(_run(request, run), evaluation, tier, seq)
+    row = _call(run_named(request, run), evaluation, tier, seq)
     blob = {"request": row.request, "reply": row.reply}.get(side)
     return _attached(blob, f"call-{tier}-{seq}-{side}.txt")
 
@@ -53,7 +53,7 @@ def run_call_text(
 @require_safe
 @project_page()
 def run_artefact(request: AccessRequest, run: uuid.UUID, artefact: uuid.UUID) -> HttpResponse:
-    row = artefact_of(_run(request, run), artefact)
+    row = artefact_of(run_named(request, run), artefact)
     if row is None:
         raise Http404
     return _attached(row.blob, row.file_name)
@@ -66,13 +66,6 @@ def _attached(blob: Blob | None, name: str) -> HttpResponse:
     except EvidenceLost as error:
         raise Http404 from error
     raise Http404
-
-
-def _run(request: AccessRequest, run_id: uuid.UUID) -> Run:
-    found = run_of(request.access.project, run_id)
-    if found is None:
-        raise Http404
-    return found
 
 
 def _call(run: Run, evaluation: uuid.UUID, tier: int, seq: int) -> ModelCall:

@@ -18,7 +18,7 @@ from verification.adapters.judge_reply import CUT
 from verification.engine.case import MAX_PROMPT_CHARS
 from verification.engine.judges.asking import Answer, Question
 from verification.engine.verifier import JudgeModels
-from verification.runs import calls, leases
+from verification.runs import calls
 from verification.runs.calls import Books, Made
 from verification.runs.models import Blob, ModelCall
 from verification.runs.side_by_side import Here, side_by_side
@@ -132,7 +132,7 @@ class StoredJudge:
 
     def _reserve(self, asking: Asking) -> str:
         """Set aside what the next call may cost; say why it may not be made."""
-        leases.check(self.books.lease)
+        self.books.hold.check()
         question, now = asking.question, timezone.now()
         estimate = budgets.estimate(asking.connection, len(question.system) + len(question.prompt))
         is_granted = budgets.reserve(

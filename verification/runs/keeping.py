@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from processes.selectors import rule_version_ids
 from verification.engine import climb
+from verification.engine import finding as engine
+from verification.engine.judges.asking import Ballot
 from verification.runs.evidence_store import digest_of, name_blobs, store_contents
 from verification.runs.models import Artefact, Finding, Vote
 from verification.runs.work import Begun, Work
@@ -15,71 +20,87 @@ def keep_texts(work: Work, conclusion: climb.Conclusion) -> None:
         store_contents(work.project, [one.content for one in conclusion.artefacts])
 
 
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What one evaluation has to keep."""
+
+    work: Work
+    evaluation_id: int
+    process_version_id: int
+    conclusion: climb.Conclusion
+
+
 def keep(work: Work, begun: Begun, conclusion: climb.Conclusion) -> None:
     """Write the rows. The caller holds the run, in a transaction."""
-    _keep_findings(work, begun, conclusion)
-    _keep_votes(begun, conclusion)
-    _name_texts(work, begun, conclusion)
+    keep_all([Kept(work, begun.evaluation_id, begun.process_version_id, conclusion)])
 
 
-def _keep_findings(work: Work, begun: Begun, conclusion: climb.Conclusion) -> None:
-    if not conclusion.findings:
-        return
-    rule_versions = rule_version_ids(begun.process_version_id)
+def keep_all(kept: Sequence[Kept]) -> None:
+    """Write the rows of many evaluations, each kind at once."""
+    versions = {one.process_version_id for one in kept if one.conclusion.findings}
+    rule_versions = {version: rule_version_ids(version) for version in versions}
     Finding.objects.bulk_create(
-        Finding(
-            project_id=work.project_id,
-            evaluation_id=begun.evaluation_id,
-            tier=finding.tier,
-            position=position,
-            rule=finding.rule,
-            rule_version_id=rule_versions.get(finding.rule),
-            source=finding.source,
-            enforcement=finding.enforcement,
-            target=finding.target or "",
-            severity=finding.severity or "",
-            verdict=finding.verdict,
-            reason_code=finding.reason_code,
-            message=finding.message,
-            quote=finding.quote,
-            quote_verified=finding.quote_verified,
-            path=finding.path,
-            line=finding.line,
-            column=finding.column,
-            place=dict(finding.place),
-            confidence=finding.confidence,
-            suggestion=finding.suggestion,
-            fingerprint=finding.fingerprint,
-        )
-        for position, finding in enumerate(conclusion.findings)
+        _row(one, position, finding, rule_versions[one.process_version_id].get(finding.rule))
+        for one in kept
+        for position, finding in enumerate(one.conclusion.findings)
     )
-
-
-def _keep_votes(begun: Begun, conclusion: climb.Conclusion) -> None:
     Vote.objects.bulk_create(
-        Vote(
-            evaluation_id=begun.evaluation_id,
-            index=ballot.index,
-            model=ballot.model[:120],
-            passed=ballot.passed,
-            confidence=ballot.confidence,
-            why=ballot.why,
-        )
-        for ballot in conclusion.ballots
+        _vote(one, ballot) for one in kept for ballot in one.conclusion.ballots
+    )
+    for one in kept:
+        _name_texts(one)
+
+
+def _row(kept: Kept, position: int, finding: engine.Finding, rule_version: int | None) -> Finding:
+    return Finding(
+        project_id=kept.work.project_id,
+        evaluation_id=kept.evaluation_id,
+        tier=finding.tier,
+        position=position,
+        rule=finding.rule,
+        rule_version_id=rule_version,
+        source=finding.source,
+        enforcement=finding.enforcement,
+        target=finding.target or "",
+        severity=finding.severity or "",
+        verdict=finding.verdict,
+        reason_code=finding.reason_code,
+        message=finding.message,
+        quote=finding.quote,
+        quote_verified=finding.quote_verified,
+        path=finding.path,
+        line=finding.line,
+        column=finding.column,
+        place=dict(finding.place),
+        confidence=finding.confidence,
+        suggestion=finding.suggestion,
+        fingerprint=finding.fingerprint,
     )
 
 
-def _name_texts(work: Work, begun: Begun, conclusion: climb.Conclusion) -> None:
-    if not conclusion.artefacts:
+def _vote(kept: Kept, ballot: Ballot) -> Vote:
+    return Vote(
+        evaluation_id=kept.evaluation_id,
+        index=ballot.index,
+        model=ballot.model[:120],
+        passed=ballot.passed,
+        confidence=ballot.confidence,
+        why=ballot.why,
+    )
+
+
+def _name_texts(kept: Kept) -> None:
+    artefacts = kept.conclusion.artefacts
+    if not artefacts:
         return
-    digests = [digest_of(one.content) for one in conclusion.artefacts]
-    blobs = name_blobs(work.project, dict(digests))
+    digests = [digest_of(one.content) for one in artefacts]
+    blobs = name_blobs(kept.work.project, dict(digests))
     Artefact.objects.bulk_create(
         Artefact(
-            evaluation_id=begun.evaluation_id,
+            evaluation_id=kept.evaluation_id,
             kind=made.kind,
             path=made.path[:500],
             blob=blobs[sha256],
         )
-        for made, (sha256, _) in zip(conclusion.artefacts, digests, strict=True)
+        for made, (sha256, _) in zip(artefacts, digests, strict=True)
     )

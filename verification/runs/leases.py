@@ -6,22 +6,21 @@ import logging
 import threading
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Protocol
 
 from django.conf import settings
 from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
 from verification.runs import events, statements
+from verification.runs.holding import LeaseLost
 from verification.runs.models import Run, RunState
 
 logger = logging.getLogger(__name__)
 
 MAX_CLAIMS = 12
 """More claims than this mean that the run kills its workers."""
-
-
-class LeaseLost(Exception):
-    """Another worker holds the run now; nothing more may be written for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +38,23 @@ class Lease:
     @property
     def is_last(self) -> bool:
         return self.claims >= MAX_CLAIMS
+
+    def check(self) -> None:
+        check(self)
+
+    def add_cost(self, evaluation_id: int, usd: Decimal) -> bool | None:
+        """It counts for the evaluation and for its run."""
+        held = statements.one(
+            statements.ADD_COST,
+            run=self.run_id,
+            fence=self.fence,
+            evaluation=evaluation_id,
+            cost_usd=usd,
+        )
+        return None if held is None else bool(held[0])
+
+    def lengthen(self) -> None:
+        hold(self)
 
 
 def claim(run_id: int) -> Lease | None:
@@ -103,11 +119,20 @@ def give_up(lease: Lease, error_text: str) -> None:
             events.append(lease.run_id, [("verification_errored", {"error": error_text})], at=now)
 
 
+class Lengthened(Protocol):
+    """Something that is held for a time. It is told apart by what it is, or by what it says."""
+
+    def __hash__(self) -> int: ...
+
+    def lengthen(self) -> None:
+        """Raises `LeaseLost`: there is nothing to hold any more."""
+
+
 @dataclass(slots=True)
 class _Heart:
     """One thread per worker process that lengthens the leases of what it works on."""
 
-    leases: set[Lease] = field(default_factory=set)
+    leases: set[Lengthened] = field(default_factory=set)
     lock: threading.Lock = field(default_factory=threading.Lock)
     stopped: threading.Event = field(default_factory=threading.Event)
     thread: threading.Thread | None = None
@@ -118,21 +143,21 @@ class _Heart:
                 leases = list(self.leases)
             for lease in leases:
                 try:
-                    hold(lease)
+                    lease.lengthen()
                 except LeaseLost:
                     self.drop(lease)
                 except DatabaseError:
-                    logger.warning("heartbeat_failed run=%s", lease.run_id)
+                    logger.warning("heartbeat_failed lease=%s", lease)
             connection.close()
 
-    def keep(self, lease: Lease) -> None:
+    def keep(self, lease: Lengthened) -> None:
         with self.lock:
             self.leases.add(lease)
             if self.thread is None or not self.thread.is_alive():
                 self.thread = threading.Thread(target=self.beat_forever, daemon=True)
                 self.thread.start()
 
-    def drop(self, lease: Lease) -> None:
+    def drop(self, lease: Lengthened) -> None:
         with self.lock:
             self.leases.discard(lease)
 

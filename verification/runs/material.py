@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from verification.adapters.viewing import MAX_CONTENT_BYTES
 from verification.engine.judges.alternatives import ALTERNATIVES_RULE
 from verification.runs import artefacts
 from verification.runs.artefacts import Diff, Mark, Text, changed_paths, diff_of, line_of
 from verification.runs.evidence_store import EvidenceLost, read_blob
 from verification.runs.models import Artefact, Blob, Finding, Run, RunFile, Submission
+from verification.runs.viewing.panes import viewable_of, viewable_text
+from verification.runs.viewing.viewer import Place, Viewable
 
 LINES_BEFORE_PLACE = 8
 LINES_OF_PANE = 160
 MAX_DIFFED_FILES = 8
 LINES_OF_ALTERNATIVE = 40
 MAX_JSON_CHARACTERS = 60_000
+LOST = "The content is no longer stored."
 
 OUTPUT, ALTERNATIVES, TOOLS, DIFF, EVIDENCE, CLAIMS, MADE = (
     "output",
@@ -52,6 +56,8 @@ class Pane:
     size: int | None = None
     diffs: Sequence[tuple[str, str, Diff | None]] = ()
     made: str = ""
+    viewable: Viewable | None = None
+    """Where there is more than one way to look at it, or none as text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +69,13 @@ class Material:
     findings: Sequence[Finding]
     confirming: Sequence[str] = ()
     """Words of the evidence that confirm a claim."""
+    project: int = 0
+    """Whose it is: by this, what was made to be looked at is found again."""
 
     def at(self, finding: Finding) -> Pane:
         if finding.path in self.files:
-            return self.file(finding.path, (finding.line or 1) - LINES_BEFORE_PLACE)
+            first = (finding.line or 1) - LINES_BEFORE_PLACE
+            return self.file(finding.path, first, line=finding.line or 0)
         if "tool_call" in finding.place:
             return self.tools(only=finding.place["tool_call"], enforcement=finding.enforcement)
         if "evidence" in finding.place:
@@ -82,14 +91,17 @@ class Material:
 
     def named(self, name: str) -> Pane | None:
         """What a tab of this name shows."""
+        if name == CLAIMS:
+            return self.claims(())
         tabs = {OUTPUT: self.output, ALTERNATIVES: self.alternatives, TOOLS: self.tools}
         return tabs[name]() if name in tabs else None
 
-    def output(self, first: int = 1) -> Pane:
+    def output(self, first: int = 1, *, limit: int = LINES_OF_PANE) -> Pane:
         text = self.body.get("output") or ""
         marks = [_mark(one) for one in self.findings if not one.path and not one.place]
-        shown = artefacts.shown_text(text, marks, first=first, limit=LINES_OF_PANE)
-        return Pane(OUTPUT, "Output", text=shown, size=len(text.encode()))
+        shown = artefacts.shown_text(text, marks, first=first, limit=limit)
+        viewable = viewable_text(self.project, text, marks)
+        return Pane(OUTPUT, "Output", text=shown, size=len(text.encode()), viewable=viewable)
 
     def alternatives(self) -> Pane:
         """The other outputs of the same task, each from its beginning."""
@@ -99,12 +111,27 @@ class Material:
         ]
         return Pane(ALTERNATIVES, "Alternatives to the output", alternatives=texts)
 
-    def file(self, path: str, first: int = 1) -> Pane:
+    def file(self, path: str, first: int = 1, *, limit: int = LINES_OF_PANE, line: int = 0) -> Pane:
         row = self.files.get(path)
         if row is None:
             return Pane("file", path, text=Text(refusal="No such file was submitted."))
-        text = shown_file(row, self.findings, first=first, limit=LINES_OF_PANE)
-        return Pane("file", path, text=text, path=path, size=row.size)
+        pane = Pane("file", path, path=path, size=row.size)
+        if row.size > MAX_CONTENT_BYTES:
+            return replace(pane, text=Text(refusal=artefacts.TOO_LARGE))
+        content = _content(row.blob)
+        if content is None:
+            return replace(pane, text=Text(refusal=LOST))
+        marks = [_mark(one) for one in self.findings if one.path == path]
+        text = artefacts.shown_file(content, marks, first=first, limit=limit)
+        return replace(pane, text=text, viewable=viewable_of(row, content, marks, line))
+
+    def whole(self, path: str, *, first: int, places: Sequence[Place] = ()) -> Pane:
+        """A file, or with no path the output, on a page of its own."""
+        limit = artefacts.MAX_SHOWN_LINES
+        pane = self.file(path, first, limit=limit) if path else self.output(first, limit=limit)
+        if pane.viewable and places:
+            pane = replace(pane, viewable=replace(pane.viewable, places=tuple(places)))
+        return pane
 
     def tools(self, only: Any = None, enforcement: str = "") -> Pane:
         marked = {
@@ -137,7 +164,7 @@ class Material:
         """A text that the engine made, with what it changed of the submitted one first."""
         content = _content(made.blob)
         if content is None:
-            return Pane(MADE, title, text=Text(refusal="The content is no longer stored."))
+            return Pane(MADE, title, text=Text(refusal=LOST))
         if made.path:
             row = self.files.get(made.path)
             before = _content(row.blob) if row else None
@@ -182,17 +209,6 @@ class Material:
         return Pane(DIFF, "Changes since the attempt before", diffs=diffs)
 
 
-def shown_file(row: RunFile, findings: Sequence[Finding], *, first: int, limit: int) -> Text:
-    if row.size > artefacts.MAX_SHOWN_BYTES:
-        return artefacts.shown_file(b"\0" * (artefacts.MAX_SHOWN_BYTES + 1))
-    marks = [_mark(one) for one in findings if one.path == row.path]
-    try:
-        content = read_blob(row.blob)
-    except EvidenceLost:
-        return Text(refusal="The content is no longer stored.")
-    return artefacts.shown_file(content, marks, first=first, limit=limit)
-
-
 def _mark(finding: Finding) -> Mark:
     """A quote that the material does not hold is nowhere."""
     quote = "" if finding.quote_verified is False else finding.quote
@@ -226,7 +242,7 @@ def _diff(before: RunFile, after: RunFile) -> Diff:
         return Diff(refusal="Too large to compare here.")
     old, new = _content(before.blob), _content(after.blob)
     if old is None or new is None:
-        return Diff(refusal="The content is no longer stored.")
+        return Diff(refusal=LOST)
     return _compared(old, new)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.http import HttpRequest
 from django.utils import timezone
@@ -15,6 +15,7 @@ from verification.runs import metrics, rendering
 from verification.runs.api import refuse_unknown_parameters
 from verification.runs.call_figures import ModelFigure
 from verification.runs.metrics import Metrics
+from verification.runs.review_figures import ReviewFigures, review_figures
 from verification.runs.rule_figures import RuleFailures
 from verification.runs.selectors import moment
 from verification.runs.spans import Span
@@ -101,6 +102,14 @@ class CostOut(Schema):
     by_model: dict[str, str]
 
 
+class ReviewsOut(Schema):
+    """Now, whatever the span: what waits for a person, and what the day's cap held back."""
+
+    pending: int
+    oldest_seconds: float | None
+    held_back: int
+
+
 class MetricsOut(Schema):
     """Rates are 0 to 1, and null where there is nothing to count."""
 
@@ -119,6 +128,7 @@ class MetricsOut(Schema):
     reasons: list[ReasonCountOut]
     rule_failures: list[RuleFailureOut]
     cost_usd: CostOut
+    reviews: ReviewsOut
 
 
 @router.get(
@@ -131,7 +141,9 @@ def verification_metrics(request: HttpRequest, query: Query[MetricsQuery]) -> Me
     refuse_unknown_parameters(request, MetricsQuery)
     project = access_of(request).project
     process = process_by_slug(project, query.process) if query.process else None
-    return _rendered(metrics.metrics(project, _span(query), process), query.process)
+    found = metrics.metrics(project, _span(query), process)
+    now = timezone.now()
+    return _rendered(found, query.process, _reviews(review_figures(project, process, now=now), now))
 
 
 def _span(query: MetricsQuery) -> Span:
@@ -147,7 +159,15 @@ def _span(query: MetricsQuery) -> Span:
     return Span.by_days(since, until)
 
 
-def _rendered(found: Metrics, process: str) -> MetricsOut:
+def _reviews(found: ReviewFigures, now: datetime) -> ReviewsOut:
+    return ReviewsOut(
+        pending=found.pending,
+        oldest_seconds=round(found.oldest_seconds(now), 3) if found.oldest else None,
+        held_back=found.held,
+    )
+
+
+def _rendered(found: Metrics, process: str, reviews: ReviewsOut) -> MetricsOut:
     totals, readings = found.totals, found.readings
     return MetricsOut(
         since=f"{found.span.start:%Y-%m-%dT%H:%M:%SZ}",
@@ -174,6 +194,7 @@ def _rendered(found: Metrics, process: str) -> MetricsOut:
         ],
         rule_failures=[_rule(one) for one in found.rules],
         cost_usd=_cost(found),
+        reviews=reviews,
     )
 
 

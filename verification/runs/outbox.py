@@ -16,8 +16,21 @@ from verification.runs.models import OutboxEvent
 RUN_FINISHED = "run.finished"
 RUN_DECIDED = "run.decided"
 REVIEW_REQUESTED = "review.requested"
+REVIEW_DIGEST = "review.digest"
 REMEDIATION_QUEUED = "remediation.queued"
-TOPICS = (RUN_FINISHED, RUN_DECIDED, REVIEW_REQUESTED, REMEDIATION_QUEUED)
+GOLDEN_REGRESSED = "golden.regressed"
+SHADOW_STOPPED = "shadow.stopped"
+SHADOW_DRIFT = "shadow.drift"
+TOPICS = (
+    RUN_FINISHED,
+    RUN_DECIDED,
+    REVIEW_REQUESTED,
+    REVIEW_DIGEST,
+    REMEDIATION_QUEUED,
+    GOLDEN_REGRESSED,
+    SHADOW_STOPPED,
+    SHADOW_DRIFT,
+)
 
 DISPATCH_BATCH = 200
 

@@ -9,7 +9,6 @@ from datetime import datetime
 from decimal import Decimal
 from urllib.parse import urlencode
 
-from django.db.models import Count, Min
 from django.utils import timezone
 
 from loomverify.accounts.models import Project
@@ -17,8 +16,7 @@ from processes.models import Process
 from verification.runs import metrics, overview_judging, wording
 from verification.runs.call_figures import call_figures
 from verification.runs.figures import Figure, figures
-from verification.runs.models import Review, Run
-from verification.runs.models.review import ReviewState
+from verification.runs.models import Run
 from verification.runs.overview_judging import Judging
 from verification.runs.rule_figures import rule_failures
 from verification.runs.spans import DAY, HOUR, Window, iso
@@ -96,12 +94,6 @@ class Overview:
     judging: Judging
 
 
-@dataclass(frozen=True, slots=True)
-class PendingReviews:
-    count: int
-    oldest: datetime | None
-
-
 def overview(
     project: Project, window: Window, processes: Sequence[Process], process: Process | None
 ) -> Overview:
@@ -151,11 +143,6 @@ def _judging(
         rules=overview_judging.rules(failures, total, span),
         cost=None,
     )
-
-
-def pending_reviews(project: Project) -> PendingReviews:
-    waiting = Review.objects.filter(project=project, state=ReviewState.PENDING)
-    return PendingReviews(**waiting.aggregate(count=Count("pk"), oldest=Min("created_at")))
 
 
 def has_runs(project: Project) -> bool:

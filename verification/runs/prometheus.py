@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 
 from django.db.models import Sum
@@ -20,6 +20,7 @@ from verification.engine.protocol.reply import Stage
 from verification.runs.figures import PlacedFigure, figures_of_all
 from verification.runs.metrics import Totals, totals
 from verification.runs.models import OPEN_STATES, CallHour, Run
+from verification.runs.review_figures import review_figures_of_all
 from verification.runs.spans import Span
 
 SPAN = timedelta(hours=24)
@@ -42,6 +43,24 @@ def gauges() -> Iterator[Metric]:
     yield GaugeMetricFamily(
         "loomverify_runs_undecided", "Runs that verify themselves again.", value=trying.count()
     )
+    yield from _reviews(now)
+
+
+def _reviews(now: datetime) -> Iterator[Metric]:
+    pending = GaugeMetricFamily(
+        "loomverify_reviews_pending", "Runs that wait for a person.", labels=PLACE
+    )
+    oldest = GaugeMetricFamily(
+        "loomverify_reviews_oldest_seconds", "How long the oldest has waited.", labels=PLACE
+    )
+    held = GaugeMetricFamily(
+        "loomverify_reviews_held", "Runs held back by a day's cap: nobody is asked.", labels=PLACE
+    )
+    for project, process, found in review_figures_of_all(now):
+        pending.add_metric((project, process), found.pending)
+        oldest.add_metric((project, process), found.oldest_seconds(now))
+        held.add_metric((project, process), found.held)
+    yield from (pending, oldest, held)
 
 
 def _runs(found: Sequence[PlacedFigure]) -> Metric:

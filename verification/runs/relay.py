@@ -13,7 +13,7 @@ from types import FrameType
 from django.db import DatabaseError, connection
 from django.utils import timezone
 
-from verification.runs import figures, heartbeats, outbox
+from verification.runs import figures, flags, heartbeats, outbox
 from verification.runs.remediations import services as remediations
 from verification.runs.wake import waiting, wake
 
@@ -65,15 +65,16 @@ def sweep_runs() -> int:
     with connection.cursor() as cursor:
         cursor.execute(
             """
-            update runs_run set next_at = case state when 'queued' then %s else next_at end
-            where id in (
+            with due as materialized (  -- once: a subquery may be asked again for each row
                 select id from runs_run
                 where state in ('queued', 'running') and next_at <= %s
                 order by next_at limit %s for update skip locked
             )
+            update runs_run set next_at = case state when 'queued' then %s else next_at end
+            where id in (select id from due)
             returning id
             """,
-            [now + timedelta(seconds=WAKE_AGAIN_SECONDS), now, room],
+            [now, room, now + timedelta(seconds=WAKE_AGAIN_SECONDS)],
         )
         due = [row[0] for row in cursor.fetchall()]
     for run_id in due:
@@ -97,6 +98,10 @@ def sweep_remediations() -> None:
     remediations.sweep()
 
 
+def expire_reviews() -> None:
+    flags.expire(now=timezone.now())
+
+
 def refresh_figures() -> None:
     figures.refresh_dirty_hours(limit=24)
 
@@ -110,6 +115,7 @@ PARTS: tuple[Callable[[], object], ...] = (
     dispatch_outbox,
     sweep_rooms,
     sweep_remediations,
+    expire_reviews,
     refresh_figures,
     beat,
 )

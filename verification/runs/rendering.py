@@ -64,7 +64,6 @@ def summary(run: Run) -> schemas.RunSummary:
 def full(run: Run) -> schemas.RunOut:
     live: Evaluation | None = run.live_evaluation
     said: dict[str, Any] = (live.feedback if live else None) or {"text": "", "items": []}
-    trace = live.rule_trace if live else []
     return schemas.RunOut(
         **_summary(run),
         evaluation=live.uuid if live else None,
@@ -73,10 +72,7 @@ def full(run: Run) -> schemas.RunOut:
         error=run.error_text or None,
         feedback=schemas.FeedbackOut.model_validate(said),
         findings=[_finding(finding) for finding in live.findings.all()] if live else [],
-        rules=schemas.RulesOut(
-            applied=[entry for entry in trace if entry["applied"]],
-            skipped=[entry for entry in trace if not entry["applied"]],
-        ),
+        rules=_rules(live),
         tiers=[_tier(tier) for tier in live.tiers.all()] if live else [],
         gates=[_gate(gate) for gate in live.gates.all()] if live else [],
         votes=_votes(live) if live and run.tier_requested > 2 else [],
@@ -117,6 +113,21 @@ def evaluation(row: Evaluation, run: Run) -> schemas.EvaluationOut:
     )
 
 
+def whole_evaluation(row: Evaluation, run: Run) -> schemas.EvaluationWhole:
+    """One pass of the engine with all that it found."""
+    said: dict[str, Any] = row.feedback or {"text": "", "items": []}
+    return schemas.EvaluationWhole(
+        **dict(evaluation(row, run)),
+        feedback=schemas.FeedbackOut.model_validate(said),
+        findings=[_finding(one) for one in row.findings.order_by("tier", "position")],
+        rules=_rules(row),
+        tiers=[_tier(one) for one in row.tiers.order_by("tier")],
+        gates=[_gate(one) for one in row.gates.order_by("id")],
+        votes=_votes(row),
+        claims=judged_schemas.ClaimCountsOut(**(row.claims or totals_of(()))),
+    )
+
+
 def event(row: Event) -> schemas.EventOut:
     return schemas.EventOut(seq=row.seq, kind=row.kind, at=row.at, data=row.data)
 
@@ -154,6 +165,14 @@ def _summary(run: Run) -> dict[str, Any]:
         "created_at": run.created_at,
         "finished_at": run.finished_at,
     }
+
+
+def _rules(found: Evaluation | None) -> schemas.RulesOut:
+    trace = found.rule_trace if found else []
+    return schemas.RulesOut(
+        applied=[entry for entry in trace if entry["applied"]],
+        skipped=[entry for entry in trace if not entry["applied"]],
+    )
 
 
 def _finding(row: Finding) -> schemas.FindingOut:
@@ -253,10 +272,17 @@ def _remediations(run: Run) -> list[judged_schemas.RemediationOut]:
 
 
 def _review(run: Run) -> schemas.ReviewOut:
-    asked = run.review_state != "not_required"
-    review = Review.objects.filter(run=run).first() if asked else None
+    """What was told of a decision; one that can still be undone, or waits for another, is not."""
+    review = Review.objects.filter(run=run).first() if run.live_evaluation_id else None
+    told = review.told if review and run.review_state == "decided" else {}
     return schemas.ReviewOut(
         state=run.review_state,
+        closed=review.state if review and review.state in schemas.CLOSED_REVIEWS else "",
         reasons=list(review.reasons) if review else [],
-        outcome=(review.outcome or None) if review else None,
+        outcome=(review.outcome or None) if review and told else None,
+        passed=told.get("passed"),
+        comment=told.get("comment", ""),
+        by=told.get("by", []),
+        findings=told.get("findings", {}),
+        decided_at=review.decided_at if review and told else None,
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, Model, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from loomverify.accounts.models import Project
@@ -19,6 +19,7 @@ from verification.runs.models import (
     Heartbeat,
     ModelCall,
     OutboxEvent,
+    Review,
     Run,
     RunFile,
 )
@@ -28,24 +29,40 @@ ORPHAN_AGE = timedelta(days=1)
 """Content this young may belong to a submission that is being taken in."""
 SPENT_AGE = timedelta(days=7)
 
+NAMED_ELSEWHERE: list[type[Model]] = []
+"""Models of rooms above whose `blob` names content: registered in their `AppConfig.ready()`."""
+
 
 def purge_expired(now: datetime | None = None) -> int:
     """Delete runs past their retention date, with all that hangs on them; return how many."""
     now = now or timezone.now()
-    purged = 0
+    purged = after = 0
     while True:
-        with transaction.atomic():
-            due = list(
-                Run.objects.select_for_update(skip_locked=True)
-                .filter(retain_until__lt=now)
-                .exclude(state__in=OPEN_STATES)
-                .order_by("retain_until")
-                .values_list("pk", flat=True)[:BATCH]
-            )
-            Run.objects.filter(pk__in=due).delete()
-        purged += len(due)
-        if len(due) < BATCH:
+        due = _due(now).filter(pk__gt=after).order_by("pk").values_list("pk", flat=True)
+        asked = list(due[:BATCH])
+        purged += _purge(asked, now)
+        if len(asked) < BATCH:
             return purged
+        after = asked[-1]
+
+
+def _due(now: datetime) -> QuerySet[Run]:
+    return Run.objects.filter(retain_until__lt=now).exclude(state__in=OPEN_STATES)
+
+
+def _purge(asked: list[int], now: datetime) -> int:
+    """Delete those that nobody is at work on; the others have their turn another day.
+
+    The review is locked before its run, as everywhere: a decision would wait for us, and we for it.
+    """
+    with transaction.atomic():
+        reviews = Review.objects.filter(run__in=asked).order_by("pk")
+        mine = list(reviews.select_for_update(skip_locked=True).values_list("pk", flat=True))
+        free = _due(now).filter(Q(review__isnull=True) | Q(review__in=mine), pk__in=asked)
+        locked = free.select_for_update(of=("self",), skip_locked=True)
+        gone = list(locked.values_list("pk", flat=True))
+        Run.objects.filter(pk__in=gone).delete()
+    return len(gone)
 
 
 def sweep_content(now: datetime | None = None) -> int:
@@ -77,6 +94,7 @@ def _forget_unnamed_blobs(project: Project, now: datetime) -> None:
         ~Exists(ModelCall.objects.filter(request=blob)),
         ~Exists(ModelCall.objects.filter(reply=blob)),
         ~Exists(Artefact.objects.filter(blob=blob)),
+        *(~Exists(names._default_manager.filter(blob=blob)) for names in NAMED_ELSEWHERE),
         project=project,
         created_at__lt=now - ORPHAN_AGE,
     ).delete()

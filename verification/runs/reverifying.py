@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, Max
+from django.db.models import Case, F, Max, Value, When
 from django.utils import timezone
 
 from loomverify.accounts.access import Actor
@@ -104,7 +104,10 @@ def _begun_anew(run: Run, actor: Actor) -> bool:
         state=RunState.QUEUED,
         outcome=None,
         verdict="",
-        final_outcome="",
+        # What a person decided stays decided.
+        final_outcome=Case(
+            When(review_state="decided", then=F("final_outcome")), default=Value("")
+        ),
         # Nobody may act on what is in doubt again, least of all when the answer gets lost.
         reason_code="",
         severity_class="",

@@ -15,9 +15,8 @@ from loomverify.accounts.models import Project
 from processes.selectors import definition_of
 from verification.engine.outcome import FindingVerdict
 from verification.runs import wording
-from verification.runs.artefacts import Text
 from verification.runs.judged_page import JudgedParts
-from verification.runs.material import DIFF, Material, Pane, shown_file
+from verification.runs.material import DIFF, Material, Pane
 from verification.runs.models import Evaluation, Event, Finding, Run, RunFile, Submission
 from verification.runs.places import place_of
 from verification.runs.steps import Step
@@ -56,6 +55,19 @@ class Choice:
     evidence: str = ""
     made: str = ""
     claims: str = ""
+
+    @classmethod
+    def of(cls, query: Mapping[str, str]) -> Choice:
+        """As it stands in a page's address."""
+        at = query.get("at", "")
+        return cls(
+            at=int(at) if at.isdecimal() and len(at) < 6 else 0,
+            show=query.get("show", ""),
+            path=query.get("file", "").replace("\x00", ""),
+            evidence=query.get("evidence", ""),
+            made=query.get("made", ""),
+            claims=query.get("claims", ""),
+        )
 
     @property
     def is_of_material(self) -> bool:
@@ -243,14 +255,12 @@ class RunPage:
 
     @cached_property
     def material(self) -> Material:
-        return Material(self.body, self.files, self._found, self.judged.confirming)
+        found, confirming = self._found, self.judged.confirming
+        return Material(self.body, self.files, found, confirming, self.run.project_id)
 
     @property
     def _found(self) -> list[Finding]:
         return [one.row for one in self.findings]
-
-    def shown_file(self, row: RunFile, *, first: int, limit: int) -> Text:
-        return shown_file(row, self._found, first=first, limit=limit)
 
     @cached_property
     def pane(self) -> Pane:

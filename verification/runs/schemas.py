@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from ninja import Field, Schema
+from pydantic import ConfigDict
 
 from loomverify.paging import DEFAULT_LIMIT, MAX_LIMIT
 from processes.definition.model import Enforcement, Severity, Target
@@ -32,7 +33,7 @@ from verification.runs.judged_schemas import (
     UndecidedOut,
     VoteOut,
 )
-from verification.runs.models import RunState
+from verification.runs.models import ReviewState, RunState
 from verification.runs.schema_values import filter_by, one_of
 from verification.runs.selectors import Only, ReviewFilter, Tier
 
@@ -138,10 +139,40 @@ class RetryOut(Schema):
     rerun_execution: bool
 
 
+REVIEW_EXAMPLE: dict[str, Any] = {
+    "state": "decided",
+    "closed": "",
+    "reasons": ["vote_divergence"],
+    "outcome": "pass_with_warnings",
+    "passed": True,
+    "comment": "The figure is in the second table.",
+    "by": ["ann"],
+    "findings": {"1:9f2c4e7ab01d": "false_positive"},
+    "decided_at": "2026-03-02T09:00:41Z",
+}
+CLOSED_REVIEWS = (ReviewState.HELD, ReviewState.EXPIRED, ReviewState.WITHDRAWN)
+
+
 class ReviewOut(Schema):
+    """Whether a person is asked, and what they said once it has taken effect."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [REVIEW_EXAMPLE]})
+
     state: Annotated[str, one_of(ReviewFilter)]
+    closed: str = Field(
+        json_schema_extra={"enum": ["", *(state.value for state in CLOSED_REVIEWS)]},
+        description="Why nobody is asked although there was a reason to: held back by the day's "
+        "cap, expired, or withdrawn because the doubt passed. Empty otherwise.",
+    )
     reasons: list[str]
-    outcome: Annotated[str, one_of(Outcome)] | None
+    outcome: Annotated[str, one_of(Outcome)] | None = Field(description="What people decided.")
+    passed: bool | None = Field(description="What people decided: accept or reject.")
+    comment: str
+    by: list[str] = Field(description="Who decided.")
+    findings: dict[str, Literal["true_positive", "false_positive"]] = Field(
+        description="What people said of findings, by fingerprint."
+    )
+    decided_at: datetime | None
 
 
 class RunSummary(Schema):
@@ -247,6 +278,18 @@ class EvaluationOut(Schema):
     duration_ms: int
     started_at: datetime
     finished_at: datetime | None
+
+
+class EvaluationWhole(EvaluationOut):
+    """A pass of the engine with all that it found."""
+
+    feedback: FeedbackOut
+    findings: list[FindingOut]
+    rules: RulesOut
+    tiers: list[TierOut]
+    gates: list[GateOut]
+    votes: list[VoteOut]
+    claims: ClaimCountsOut
 
 
 class EvaluationList(Schema):

@@ -26,9 +26,19 @@ from verification.engine.outcome import (
 )
 from verification.engine.protocol.reply import Stage
 from verification.runs.figures import ACCEPTING
-from verification.runs.models import Evaluation, Finding, ModelCall, Run, RunState, Task
+from verification.runs.models import (
+    Evaluation,
+    Finding,
+    ModelCall,
+    Review,
+    ReviewState,
+    Run,
+    RunState,
+    Task,
+)
 
 COUNT_CAP = 10_000
+WAITING_CAP = 99
 SEARCH_COUNT_CAP = 1_000
 MATCH_CAP = 100_001
 """One more than an export holds, so that it can tell when it is cut."""
@@ -205,10 +215,17 @@ def _estimate(rows: QuerySet[Run]) -> int:
     return int(plan[0]["Plan"]["Plan Rows"])
 
 
-def count_capped(rows: QuerySet[Run], cap: int = COUNT_CAP) -> tuple[int, bool]:
+def count_capped(rows: QuerySet[Run] | QuerySet[Review], cap: int = COUNT_CAP) -> tuple[int, bool]:
     """Count at most `cap` rows; true: there are more."""
     found = rows.order_by()[: cap + 1].count()
     return min(found, cap), found > cap
+
+
+def waiting_words(project: Project) -> str:
+    """How many reviews wait, beside the name in the navigation; nothing where none does."""
+    rows = Review.objects.filter(project=project, state=ReviewState.PENDING)
+    count, is_capped = count_capped(rows, WAITING_CAP)
+    return f"{count}+" if is_capped else str(count or "")
 
 
 def moment(name: str, text: str) -> datetime:

@@ -21,7 +21,7 @@ from processes.definition.model import Definition, Phase
 from processes.models import Process, ProcessVersion
 from processes.selectors import definition_of
 from verification.engine.attempts import budget, candidate_sha256
-from verification.runs import events
+from verification.runs import events, flags
 from verification.runs.evidence_store import Digest, name_blobs
 from verification.runs.intake.schemas import RunIn
 from verification.runs.models import (
@@ -134,6 +134,7 @@ def cancel_run(*, run: Run, actor: Actor) -> bool:
     """Cancel a run that is not over. False: it was over already."""
     now = timezone.now()
     with transaction.atomic():
+        flags.lock(run.pk)
         won = (
             Run.objects.filter(pk=run.pk, state__in=OPEN_STATES).update(
                 state=RunState.CANCELLED, next_at=None, lease_until=None, finished_at=now
@@ -141,6 +142,7 @@ def cancel_run(*, run: Run, actor: Actor) -> bool:
             == 1
         )
         if won:
+            flags.withdraw(run.pk)
             events.append(run.pk, [("run_cancelled", {"by": actor.name})], at=now)
             record(actor, "run.cancelled", run, project=run.project)
     return won
@@ -149,7 +151,7 @@ def cancel_run(*, run: Run, actor: Actor) -> bool:
 def _process_version(access: Access, body: RunIn) -> tuple[Process, ProcessVersion]:
     process = (
         Process.objects.select_related("published")
-        .defer("description", "review_policy", "published__source_text")
+        .defer("description", "published__source_text")
         .filter(project=access.project, slug=body.process)
         .first()
     )

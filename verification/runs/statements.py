@@ -98,23 +98,38 @@ BEGIN_REVERIFICATION = """
 """
 """What was achieved before is carried over, and was paid for there."""
 
-LOAD = """
-    select run.id, run.uuid, run.project_id, project.uuid, process.slug, run.task_id,
-           run.process_id, run.phase_id, run.tier_requested, run.candidate_sha256, run.attempt,
-           task.attempts_used, run.undecided_since, run.reverifications, run.created_at,
-           submission.body::json,
-           (
-               select json_object_agg(file.path, json_build_array(blob.sha256, file.size))
-               from runs_runfile file join runs_blob blob on blob.id = file.blob_id
-               where file.run_id = run.id
-           )
-    from runs_run run
+_WORK = """
+    run.id, run.uuid, run.project_id, project.uuid, process.slug, run.task_id,
+    run.process_id, run.phase_id, run.tier_requested, run.candidate_sha256, run.attempt,
+    task.attempts_used, run.undecided_since, run.reverifications, run.created_at,
+    submission.body::json,
+    (
+        select json_object_agg(file.path, json_build_array(blob.sha256, file.size))
+        from runs_runfile file join runs_blob blob on blob.id = file.blob_id
+        where file.run_id = run.id
+    )
+"""
+_WORK_FROM = """
+    runs_run run
     join runs_submission submission on submission.run_id = run.id
     join accounts_project project on project.id = run.project_id
     join processes_process process on process.id = run.process_id
     join runs_task task on task.id = run.task_id
-    where run.id = %(run)s
 """
+
+LOAD = f"select {_WORK} from {_WORK_FROM} where run.id = %(run)s"  # noqa: S608 - constants
+
+LOAD_BESIDE = f"""
+    select {_WORK}, task.max_attempts, live.uuid, live.reason_code,
+           (
+               select count(*) from runs_run earlier
+               where earlier.task_id = run.task_id and earlier.attempt is not null
+                 and earlier.finished_at < run.finished_at
+           )
+    from {_WORK_FROM} left join runs_evaluation live on live.id = run.live_evaluation_id
+    where run.id = any(%(runs)s)
+"""  # noqa: S608 - constants of this module
+"""With what is needed to tell how the run was seen when it was live."""
 
 SAVE_TIER = """
     with held as (
@@ -170,13 +185,18 @@ STORE_ENDING = f"""
         update runs_run
         set state = 'finished', next_at = null, lease_until = null, finished_at = %(now)s,
             live_evaluation_id = %(evaluation)s, verifier_version_id = %(verifier_version)s,
-            outcome = %(outcome)s, final_outcome = %(outcome)s, verdict = %(verdict)s,
+            outcome = %(outcome)s, verdict = %(verdict)s,
+            final_outcome = case review_state
+                when 'decided' then final_outcome else %(outcome)s end,
             reason_code = %(reason_code)s, severity_class = %(severity_class)s,
             confidence = %(confidence)s, confidence_level = %(confidence_level)s,
             action = %(action)s, retry_strategy = %(retry_strategy)s,
             rerun_execution = %(rerun_execution)s, tier_achieved = %(tier_achieved)s,
-            attempt = %(attempt)s, hard_count = %(hard_count)s,
-            advisory_count = %(advisory_count)s, review_state = %(review_state)s,
+            attempt = case review_state when 'decided' then attempt else %(attempt)s end,
+            hard_count = %(hard_count)s,
+            advisory_count = %(advisory_count)s,
+            review_state = case review_state
+                when 'decided' then review_state else %(review_state)s end,
             result = %(result)s, asked_again = asked_again + %(asked_again)s
         where id = %(run)s and fence = %(fence)s and state = 'running'
         returning id, project_id
@@ -275,6 +295,13 @@ def run(statement: str, **parameters: Any) -> None:
     """Execute a statement of this module that returns no row."""
     with connection.cursor() as cursor:
         cursor.execute(statement, parameters)
+
+
+def rows(statement: str, **parameters: Any) -> list[Row]:
+    """Execute a statement of this module; return all its rows."""
+    with connection.cursor() as cursor:
+        cursor.execute(statement, parameters)
+        return list(cursor.fetchall())
 
 
 def one(statement: str, **parameters: Any) -> Row | None:

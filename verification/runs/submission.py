@@ -7,6 +7,7 @@ import hmac
 import json
 from collections.abc import Mapping
 from typing import Any
+from uuid import UUID
 
 from django.conf import settings
 
@@ -18,7 +19,6 @@ from verification.engine.evidence import (
     TaskSpec,
     ToolCall,
 )
-from verification.runs.work import Work
 
 
 def submission_of(body: Mapping[str, Any], files: Mapping[str, tuple[str, int]]) -> Submission:
@@ -48,13 +48,13 @@ def _task(task: Mapping[str, Any]) -> TaskSpec:
     return TaskSpec(**{**task, "expected_outputs": tuple(task.get("expected_outputs") or ())})
 
 
-def fence_of(work: Work, files: Mapping[str, tuple[str, int]]) -> str:
+def fence_of(project: UUID, body: Mapping[str, Any], files: Mapping[str, tuple[str, int]]) -> str:
     """The mark around what is quoted to a judge: a name that nothing submitted can hold.
 
     It is made of all that was submitted, so that knowing an earlier one helps nobody: whoever
     writes it into a submission has made another one. The same work, sent again, is asked about
     in the same words, and an earlier reply answers it.
     """
-    said = json.dumps([str(work.project_uuid), work.body, dict(files)], sort_keys=True)
+    said = json.dumps([str(project), body, dict(files)], sort_keys=True)
     key = f"fence:{settings.SECRET_KEY}".encode()
     return hmac.new(key, said.encode(errors="replace"), hashlib.sha256).hexdigest()[:32]

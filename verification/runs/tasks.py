@@ -10,6 +10,7 @@ from django.db import DatabaseError, connection
 
 from loomverify.celery import BULK, app
 from verification.runs import heartbeats, retention, worker
+from verification.runs.viewing import kept
 from verification.runs.wake import EVALUATE
 
 logger = logging.getLogger(__name__)
@@ -26,6 +27,7 @@ def evaluate(run_id: int) -> None:
 def keep_house() -> None:
     retention.purge_expired()
     retention.sweep_content()
+    kept.sweep()
     retention.forget_spent()
     call_command("clearsessions")
 

@@ -3,12 +3,14 @@
 from django.urls import path
 
 from verification.runs import export_views, judged_views, views
+from verification.runs.viewing.urls import urlpatterns as viewing
 
 RUNS = "p/<slug:project>/runs/"
 RUN = f"{RUNS}<uuid:run>/"
 CALL = f"{RUN}calls/<uuid:evaluation>/<int:tier>/<int:seq>/"
 
 urlpatterns = [
+    *viewing,
     path("p/<slug:project>/", views.overview, name="overview"),
     path(RUNS, views.run_list, name="run_list"),
     path(f"{RUNS}runs.csv", export_views.runs_csv, name="run_export"),
@@ -21,6 +23,5 @@ urlpatterns = [
     path(f"{CALL}", judged_views.run_call, name="run_call"),
     path(f"{CALL}<str:side>.txt", judged_views.run_call_text, name="run_call_text"),
     path(f"{RUN}artefacts/<uuid:artefact>", judged_views.run_artefact, name="run_artefact"),
-    path(f"{RUN}files/<path:path>", views.run_file_page, name="run_file_page"),
     path(f"{RUN}download/<path:path>", views.run_file_download, name="run_file_download"),
 ]

@@ -23,18 +23,19 @@ from processes.models import Process
 from verification.engine.outcome import Outcome, SeverityClass, Verdict
 from verification.runs import judge_wording, reverifying, selectors, services, wording
 from verification.runs import overview as overview_page
-from verification.runs.artefacts import MAX_SHOWN_LINES
 from verification.runs.evidence_store import EvidenceLost, read_blob
-from verification.runs.models import Evaluation, Run, RunFile, RunState
+from verification.runs.models import Evaluation, Run, RunState
+from verification.runs.named import file_named, run_named
 from verification.runs.overview_judging import COST_HEIGHT
-from verification.runs.run_page import Choice, RunPage, run_of
+from verification.runs.review_figures import review_figures
+from verification.runs.run_page import Choice, RunPage
 from verification.runs.selectors import Only, ReviewFilter, RunFilters
 
 MAX_LIVE_ROWS = 200
 LIST_RELATIONS = ("process", "task")
 WHOLE = "runs/run_detail.html"
 PARTS = {
-    "artefact": f"{WHOLE}#artefact",
+    "artefact": "runs/_artefact.html",
     "body": f"{WHOLE}#body",
     "claims": "runs/_run_claims.html",
     "waiting": "runs/_run_waiting.html",
@@ -59,7 +60,7 @@ def overview(request: AccessRequest) -> HttpResponse:
     figures = overview_page.overview(project, window, processes, process)
     shown: dict[str, Any] = {
         "figures": figures,
-        "pending": overview_page.pending_reviews(project),
+        "reviews": review_figures(project, process, now=timezone.now()),
         "processes": processes,
         "process": process,
         "windows": overview_page.WINDOWS,
@@ -126,8 +127,8 @@ def run_rows(request: AccessRequest) -> HttpResponse:
 @require_safe
 @project_page()
 def run_detail(request: AccessRequest, run: uuid.UUID) -> HttpResponse:
-    found = _run(request, run)
-    page = RunPage(found, _evaluation(request, found), _choice(request))
+    found = run_named(request, run)
+    page = RunPage(found, _evaluation(request, found), Choice.of(request.GET))
     shown = {
         "page": page,
         "run": found,
@@ -147,22 +148,8 @@ def run_detail(request: AccessRequest, run: uuid.UUID) -> HttpResponse:
 
 @require_safe
 @project_page()
-def run_file_page(request: AccessRequest, run: uuid.UUID, path: str) -> HttpResponse:
-    found = _run(request, run)
-    row = _file(found, path)
-    first = request.GET.get("from", "")
-    page = RunPage(found, found.live_evaluation)
-    text = page.shown_file(
-        row, first=int(first) if first.isdecimal() and len(first) < 9 else 1, limit=MAX_SHOWN_LINES
-    )
-    shown = {"run": found, "file": row, "text": text, "step": MAX_SHOWN_LINES}
-    return render(request, "runs/run_file.html", shown)
-
-
-@require_safe
-@project_page()
 def run_file_download(request: AccessRequest, run: uuid.UUID, path: str) -> HttpResponse:
-    row = _file(_run(request, run), path)
+    row = file_named(run_named(request, run), path)
     try:
         content = read_blob(row.blob)
     except EvidenceLost as error:
@@ -178,7 +165,7 @@ def run_file_download(request: AccessRequest, run: uuid.UUID, path: str) -> Http
 @require_POST
 @project_page(Role.AGENT)
 def run_cancel(request: AccessRequest, run: uuid.UUID) -> HttpResponse:
-    found = _run(request, run)
+    found = run_named(request, run)
     if services.cancel_run(run=found, actor=request.access.actor):
         messages.success(request, "The run is cancelled.")
     else:
@@ -189,7 +176,7 @@ def run_cancel(request: AccessRequest, run: uuid.UUID) -> HttpResponse:
 @require_POST
 @project_page(Role.AGENT)
 def run_reverify(request: AccessRequest, run: uuid.UUID) -> HttpResponse:
-    found = _run(request, run)
+    found = run_named(request, run)
     try:
         reverifying.reverify_run(run=found, actor=request.access.actor)
     except Conflict as error:
@@ -203,22 +190,6 @@ def _back(request: AccessRequest, run: Run) -> HttpResponse:
     return redirect("run_detail", project=request.access.project.slug, run=run.uuid)
 
 
-def _run(request: AccessRequest, run_id: uuid.UUID) -> Run:
-    found = run_of(request.access.project, run_id)
-    if found is None:
-        raise Http404
-    return found
-
-
-def _file(run: Run, path: str) -> RunFile:
-    if "\x00" in path:
-        raise Http404
-    row = RunFile.objects.select_related("blob__project").filter(run=run, path=path).first()
-    if row is None:
-        raise Http404
-    return row
-
-
 def _evaluation(request: AccessRequest, run: Run) -> Evaluation | None:
     asked = request.GET.get("evaluation", "")
     if not asked:
@@ -230,18 +201,6 @@ def _evaluation(request: AccessRequest, run: Run) -> Evaluation | None:
     if found is None:
         raise Http404
     return found
-
-
-def _choice(request: AccessRequest) -> Choice:
-    at = request.GET.get("at", "")
-    return Choice(
-        at=int(at) if at.isdecimal() and len(at) < 6 else 0,
-        show=request.GET.get("show", ""),
-        path=request.GET.get("file", "").replace("\x00", ""),
-        evidence=request.GET.get("evidence", ""),
-        made=request.GET.get("made", ""),
-        claims=request.GET.get("claims", ""),
-    )
 
 
 def _listed(runs: QuerySet[Run]) -> QuerySet[Run]:

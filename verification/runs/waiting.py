@@ -6,10 +6,11 @@ import asyncio
 import contextlib
 import logging
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from uuid import UUID
 
 import psycopg
+from asgiref.sync import sync_to_async
 from django.db import connection
 from psycopg.conninfo import make_conninfo
 from psycopg.pq import Conninfo
@@ -20,6 +21,8 @@ logger = logging.getLogger(__name__)
 
 MAX_WAITERS = 256
 RECONNECT_SECONDS = 1.0
+LOOK_AGAIN_SECONDS = 10
+"""A notice that was lost costs no more than this."""
 ADDRESS_FIELDS = frozenset(option.keyword.decode() for option in Conninfo.get_defaults())
 
 
@@ -36,19 +39,20 @@ class Waiters:
         return sum(map(len, self._events.values())) >= MAX_WAITERS
 
     @contextlib.contextmanager
-    def waiting_for(self, run: UUID) -> Iterator[asyncio.Event]:
-        """An event that is set when the run is over, or when word of it may have been missed.
+    def waiting_for(self, uuid: UUID) -> Iterator[asyncio.Event]:
+        """An event that is set when the run or replay of this name is over or decided.
 
-        Look at the run after entering, then wait: nothing falls between.
+        Also when word may have been missed. Look at it after entering, then wait: nothing falls
+        between.
         """
         event = asyncio.Event()
-        self._events[str(run)].add(event)
+        self._events[str(uuid)].add(event)
         try:
             yield event
         finally:
-            self._events[str(run)].discard(event)
-            if not self._events[str(run)]:
-                del self._events[str(run)]
+            self._events[str(uuid)].discard(event)
+            if not self._events[str(uuid)]:
+                del self._events[str(uuid)]
 
     async def listen(self) -> None:
         """Return once notices of this moment and later will be heard, or a second has passed."""
@@ -93,6 +97,17 @@ def waiters() -> Waiters:
         _waiters.clear()  # a loop that ended leaves nothing behind
         _waiters[loop] = Waiters()
     return _waiters[loop]
+
+
+async def look_until(is_there: Callable[[], bool], news: asyncio.Event, deadline: float) -> None:
+    """Look whenever there may be news: word of what is waited for, or a while without any."""
+    while not await sync_to_async(is_there)():
+        left = deadline - asyncio.get_running_loop().time()
+        if left <= 0:
+            return
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(news.wait(), min(left, LOOK_AGAIN_SECONDS))
+        news.clear()
 
 
 def _address() -> str:

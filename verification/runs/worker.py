@@ -4,31 +4,26 @@ from __future__ import annotations
 
 import logging
 import time
-from functools import cache
+from functools import cache, partial
+from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 from psycopg.types.json import Jsonb
 
 from loomverify.env import environment
-from processes.selectors import definition_of
 from verification.adapters.custom import InstalledVerifiers
 from verification.adapters.probe import ChildProbe
 from verification.engine.climb import Case, Ports, climb, conclude
-from verification.engine.outcome import Purpose
 from verification.engine.tiers import TierReport
-from verification.engine.verifier import VerifierSpec
-from verification.runs import leases, statements
-from verification.runs.calls import Books
+from verification.runs import casting, events, leases, statements
 from verification.runs.evidence_store import StoredWorkspace
 from verification.runs.finish import COUNTING_PURPOSES, finish
-from verification.runs.judging import StoredJudge, known_of_judges
-from verification.runs.leases import HEART, Lease, LeaseLost
-from verification.runs.models import Evaluation, TierResult
-from verification.runs.storable import storable_report
-from verification.runs.submission import fence_of, submission_of
+from verification.runs.holding import LeaseLost
+from verification.runs.judging import StoredJudge
+from verification.runs.leases import HEART, Lease
+from verification.runs.models import Evaluation
 from verification.runs.work import Begun, Work
-from verification.verifiers.models import VerifierVersion
 
 logger = logging.getLogger(__name__)
 
@@ -58,14 +53,10 @@ def evaluate(lease: Lease, begun: Begun) -> None:
         leases.give_up(lease, f"The verifier was lost {lease.claims - 1} times on this run.")
         return
     work, case, ports, judge = _load(lease, begun)
-    done = [] if lease.is_first else _saved_tiers(begun)
+    done = [] if lease.is_first else casting.saved_tiers(begun)
     started = time.monotonic()
-    judge.tier = 1 + max((report.tier for report in done), default=0)
-    for found in climb(case, ports, done):
-        report = storable_report(found)
-        _save_tier(lease, begun, report)
-        done.append(report)
-        judge.tier = report.tier + 1
+    found = climb(case, ports, done)
+    casting.keep_each(found, judge, done, save=partial(_save_tier, lease, begun))
     duration_ms = round((time.monotonic() - started) * 1000)
     finish(
         lease,
@@ -101,32 +92,10 @@ def _load(lease: Lease, begun: Begun) -> tuple[Work, Case, Ports, StoredJudge]:
     if row is None:
         raise LeaseLost(f"run {lease.run_id} was deleted")
     work, files = Work(*row[:-1]), row[-1] or {}
-    definition = definition_of(begun.process_version_id)
-    phase = definition.phase(work.phase_id)
-    if phase is None:
-        raise LookupError(f"phase {work.phase_id} is not in version {begun.process_version_id}")
-    verifier = _verifier_spec(begun.verifier_version_id)
-    is_judged = work.tier_requested > 1
-    case = Case(
-        definition=definition,
-        phase=phase,
-        submission=submission_of(work.body, files),
-        verifier=verifier,
-        tier=work.tier_requested,
-        fence=fence_of(work, files) if is_judged else "",
-        nonce=begun.uuid.hex,
-        attempt=work.attempt or work.attempts_used + 1,
-        **(known_of_judges(work.project_id, verifier.models) if is_judged else {}),
-    )
-    own = begun.uuid.hex if begun.purpose == Purpose.AA else ""
-    judge = StoredJudge(Books(lease, work, begun, verifier.prompt_version, own))
+    case = casting.case_of(work, files, begun)
+    judge = casting.judge_of(lease, work, begun)
     workspace = StoredWorkspace(work.project_uuid, files)
     return work, case, Ports(workspace, probe(), time.monotonic, judge, custom()), judge
-
-
-def _saved_tiers(begun: Begun) -> list[TierReport]:
-    saved = TierResult.objects.filter(evaluation=begun.evaluation_id).order_by("tier")
-    return [TierReport.from_json(result) for result in saved.values_list("result", flat=True)]
 
 
 def _save_tier(lease: Lease, begun: Begun, report: TierReport) -> None:
@@ -135,30 +104,35 @@ def _save_tier(lease: Lease, begun: Begun, report: TierReport) -> None:
     Raises:
         LeaseLost: another worker holds the run.
     """
-    now = timezone.now()
-    held = statements.one(
-        statements.SAVE_TIER,
-        run=lease.run_id,
-        fence=lease.fence,
-        until=leases.until(now),
-        now=now,
-        evaluation=begun.evaluation_id,
-        tier=report.tier,
-        status=report.status,
-        model=report.model,
-        calls=report.calls,
-        cached=report.cached,
-        recovery=report.recovery,
-        prompt_tokens=report.prompt_tokens,
-        completion_tokens=report.completion_tokens,
-        cost_usd=report.cost_usd,
-        duration_ms=report.duration_ms,
-        detail=report.detail[:500],
-        result=Jsonb(report.to_json()),
-        told=Jsonb({"tier": report.tier, "status": report.status}),
+    held = events.numbered_anew(
+        partial(statements.one, statements.SAVE_TIER, **_saved(lease, begun, report))
     )
     if held == (0,):
         raise LeaseLost(f"run {lease.run_id} fence {lease.fence}")
+
+
+def _saved(lease: Lease, begun: Begun, report: TierReport) -> dict[str, Any]:
+    now = timezone.now()
+    return {
+        "run": lease.run_id,
+        "fence": lease.fence,
+        "until": leases.until(now),
+        "now": now,
+        "evaluation": begun.evaluation_id,
+        "tier": report.tier,
+        "status": report.status,
+        "model": report.model,
+        "calls": report.calls,
+        "cached": report.cached,
+        "recovery": report.recovery,
+        "prompt_tokens": report.prompt_tokens,
+        "completion_tokens": report.completion_tokens,
+        "cost_usd": report.cost_usd,
+        "duration_ms": report.duration_ms,
+        "detail": report.detail[:500],
+        "result": Jsonb(report.to_json()),
+        "told": Jsonb({"tier": report.tier, "status": report.status}),
+    }
 
 
 @cache
@@ -170,8 +144,3 @@ def probe() -> ChildProbe:
 def custom() -> InstalledVerifiers:
     env = environment()
     return InstalledVerifiers(dict(env.verifiers), seconds=env.verifier_seconds)
-
-
-@cache
-def _verifier_spec(version_id: int) -> VerifierSpec:
-    return VerifierSpec.from_json(VerifierVersion.objects.get(pk=version_id).spec)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import replace
 from enum import StrEnum
 
 from asgiref.sync import sync_to_async
@@ -67,14 +68,17 @@ def run_export(
 def table_export(request: HttpRequest, table: Table, *, for_people: bool) -> HttpResponseBase:
     """A long table, sent as it is read. For people it begins as spreadsheets want UTF-8."""
     mark = BYTE_ORDER_MARK if for_people else ""
-    chunks = (text.encode() for text in _with_first(mark, table.chunks))
+    table = replace(table, chunks=_with_first(mark, table.chunks))
+    return streamed(request, table, suffix="csv", kind=CONTENT_TYPES[RunExport.FINDINGS])
+
+
+def streamed(request: HttpRequest, table: Table, *, suffix: str, kind: str) -> HttpResponseBase:
+    """A long text of rows in any format, sent as it is read."""
+    chunks = (text.encode() for text in table.chunks)
     is_async = isinstance(request, ASGIRequest)
-    answer = StreamingHttpResponse(
-        _read_aside(chunks) if is_async else chunks,
-        content_type=CONTENT_TYPES[RunExport.FINDINGS],
-    )
+    answer = StreamingHttpResponse(_read_aside(chunks) if is_async else chunks, content_type=kind)
     answer[CUT_HEADER] = "true" if table.is_cut else "false"
-    return _attached(answer, f"{table.name}{'-newest' if table.is_cut else ''}.csv")
+    return _attached(answer, f"{table.name}{'-newest' if table.is_cut else ''}.{suffix}")
 
 
 def _with_first(first: str, texts: Iterator[str]) -> Iterator[str]:

@@ -64,19 +64,19 @@ def findings_table(
 
 
 def _runs_csv(runs: QuerySet[Run], limit: int) -> Iterator[str]:
-    yield _csv([RUN_COLUMNS])
+    yield csv_of([RUN_COLUMNS])
     for page in _pages(runs, PAGE_RUNS, limit):
-        yield _csv(_run_row(run) for run in page)
+        yield csv_of(_run_row(run) for run in page)
 
 
 def _findings_csv(runs: QuerySet[Run], limit: int, max_runs: int) -> Iterator[str]:
-    yield _csv([FINDING_COLUMNS])
+    yield csv_of([FINDING_COLUMNS])
     left = limit
     for page in _pages(runs, PAGE_RUNS, max_runs):
         of_evaluation = {run.live_evaluation_id: run for run in page if run.live_evaluation_id}
         for findings in _finding_pages(list(of_evaluation)):
             shown = findings[:left]
-            yield _csv(_finding_row(of_evaluation[row.evaluation_id], row) for row in shown)
+            yield csv_of(_finding_row(of_evaluation[row.evaluation_id], row) for row in shown)
             left -= len(shown)
             if not left:
                 return
@@ -89,7 +89,7 @@ def _pages(runs: QuerySet[Run], size: int, limit: int) -> Iterator[list[Run]]:
     following = rows
     while limit:
         page = list(following[: min(size, limit)])
-        _let_go()
+        let_go()
         if page:
             yield page
         if len(page) < size:
@@ -106,7 +106,7 @@ def _finding_pages(evaluations: Sequence[int]) -> Iterator[list[Finding]]:
     following = rows
     while True:
         page = list(following[:PAGE_FINDINGS])
-        _let_go()
+        let_go()
         if page:
             yield page
         if len(page) < PAGE_FINDINGS:
@@ -118,12 +118,14 @@ def _finding_pages(evaluations: Sequence[int]) -> Iterator[list[Finding]]:
         )
 
 
-def _let_go() -> None:
+def let_go() -> None:
+    """Hold no connection while somebody reads slowly."""
     if not connection.in_atomic_block:
         connection.close()
 
 
-def _csv(rows: Iterable[Sequence[object]]) -> str:
+def csv_of(rows: Iterable[Sequence[object]]) -> str:
+    """Part of a CSV text that no spreadsheet takes for formulas."""
     text = io.StringIO()
     csv.writer(text).writerows([plain_cell(value) for value in row] for row in rows)
     return text.getvalue()

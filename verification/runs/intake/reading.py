@@ -35,12 +35,12 @@ def parse_body(raw: bytes, *, loc: Loc = ("body",)) -> dict[str, Any]:
         raise InputError(
             "body.too_large", f"At most {MAX_JSON_BYTES} bytes of JSON.", loc=loc, status=413
         )
-    _refuse_too_many_values(raw, loc)
+    refuse_too_many_values(raw, loc)
     try:
         body = json.loads(
             raw.decode("utf-8"),
-            parse_constant=_refuse_constant,
-            object_pairs_hook=_refuse_duplicate_keys,
+            parse_constant=refuse_constant,
+            object_pairs_hook=refuse_duplicate_keys,
         )
     except UnicodeDecodeError as error:
         raise InputError(
@@ -56,7 +56,7 @@ def parse_body(raw: bytes, *, loc: Loc = ("body",)) -> dict[str, Any]:
         ) from error
     if not isinstance(body, dict):
         raise InputError("json.not_an_object", "The body must be an object.", loc=loc)
-    _refuse_unkeepable(body, loc)
+    refuse_unkeepable(body, loc)
     return body
 
 
@@ -97,7 +97,7 @@ def _content(file: str | Base64File, loc: Loc) -> bytes:
         raise InputError("file.base64", "This is not base64.", loc=(*loc, "base64")) from error
 
 
-def _refuse_too_many_values(raw: bytes, loc: Loc) -> None:
+def refuse_too_many_values(raw: bytes, loc: Loc) -> None:
     """Count before parsing: in memory a value takes twenty times its place in the text."""
     if _values_in(raw) > MAX_VALUES and _values_in(_STRINGS.sub(b"", raw)) > MAX_VALUES:
         raise InputError(
@@ -110,7 +110,7 @@ def _values_in(raw: bytes) -> int:
     return raw.count(b",") + raw.count(b"[") + raw.count(b"{") + 1
 
 
-def _refuse_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def refuse_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         [(name, _)] = Counter(name for name, _ in pairs).most_common(1)
@@ -118,11 +118,11 @@ def _refuse_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _refuse_constant(name: str) -> NoReturn:
+def refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a JSON number")
 
 
-def _refuse_unkeepable(body: object, loc: Loc) -> None:
+def refuse_unkeepable(body: object, loc: Loc) -> None:
     """Refuse what PostgreSQL cannot keep, or what is nested beyond reason, naming the place."""
     pending: list[tuple[object, Loc]] = [(body, loc)]
     while pending:

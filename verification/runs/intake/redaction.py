@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
@@ -48,6 +49,8 @@ class Redaction:
     def _replaced(self, texts: Sequence[bytes]) -> Sequence[bytes]:
         size = sum(map(len, texts))
         self._seconds_left += SECONDS_A_TEXT * len(texts) + size / BYTES_A_SECOND
+        with suppress(CouldNotInspect):  # its start is no pattern's delay; it is tried again below
+            _probe().start()
         started = time.monotonic()
         try:
             return self._asked(texts)

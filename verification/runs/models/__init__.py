@@ -10,7 +10,7 @@ from verification.runs.models.evaluation import (
 from verification.runs.models.figures import CallHour, DirtyHour, RollupHour, RuleHour
 from verification.runs.models.followup import OutboxEvent, Remediation
 from verification.runs.models.heartbeat import Heartbeat
-from verification.runs.models.review import Decision, FindingLabel, Review
+from verification.runs.models.review import Review, ReviewState
 from verification.runs.models.run import (
     OPEN_STATES,
     RUN_OVER,
@@ -29,18 +29,17 @@ __all__ = [
     "Artefact",
     "Blob",
     "CallHour",
-    "Decision",
     "DirtyHour",
     "Evaluation",
     "Event",
     "Finding",
-    "FindingLabel",
     "GateResult",
     "Heartbeat",
     "ModelCall",
     "OutboxEvent",
     "Remediation",
     "Review",
+    "ReviewState",
     "RollupHour",
     "RuleHour",
     "Run",

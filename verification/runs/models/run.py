@@ -183,6 +183,11 @@ class Run(models.Model):
                 condition=models.Q(state__in=["queued", "running"]),
                 name="run_due",
             ),
+            models.Index(
+                fields=["project", "finished_at", "id"],
+                condition=models.Q(state="finished"),
+                name="run_by_end",
+            ),
             GinIndex(fields=["search"], name="run_search"),
         ]
 

@@ -8,15 +8,16 @@ from uuid import UUID
 from django.conf import settings
 from django.contrib import messages
 from django.http import Http404, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
+from django.urls import reverse
 from django.utils import timezone
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST, require_safe
 
 from loomverify import paging
 from loomverify.accounts.access import AccessRequest, project_page
 from loomverify.accounts.models import Role
 from loomverify.errors import InputError, NotFound
+from loomverify.returning import back
 from verification.runs.models.followup import RemediationState
 from verification.runs.remediations import claims, selectors
 from verification.runs.remediations.page import Row
@@ -96,7 +97,4 @@ def _filters(request: AccessRequest) -> selectors.RemediationFilters:
 
 def _back(request: AccessRequest) -> HttpResponse:
     """To the list as it was filtered."""
-    target = request.POST.get("next", "")
-    if url_has_allowed_host_and_scheme(target, allowed_hosts=None):
-        return redirect(target)
-    return redirect("remediation_list", project=request.access.project.slug)
+    return back(request, reverse("remediation_list", args=[request.access.project.slug]))

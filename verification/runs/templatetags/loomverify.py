@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -18,19 +17,19 @@ from django.utils.safestring import SafeString, mark_safe
 
 from loomverify.accounts.access import Access
 from loomverify.accounts.models import Member
+from verification.adapters.viewing_text import HIDDEN
 from verification.runs import wording
+from verification.runs.selectors import waiting_words
 
 register = template.Library()
-
-# Control characters but tab and newline, and those that reorder or hide text.
-HIDDEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]"
-)
 
 SECTIONS = (
     ("Overview", "overview"),
     ("Runs", "run_list"),
+    ("Review", "review_queue"),
     ("Remediations", "remediation_list"),
+    ("Shadow", "trial_list"),
+    ("Corpus", "golden_cases"),
     ("Processes", "process_list"),
     ("Settings", "project_settings"),
 )
@@ -70,7 +69,8 @@ def _sections(access: Access, path: str) -> list[dict[str, Any]]:
         url = _url(name, project=access.project.slug)
         if url:
             current = path == url if name == "overview" else path.startswith(url)
-            found.append({"label": label, "url": url, "is_current": current})
+            waiting = waiting_words(access.project) if name == "review_queue" else None
+            found.append({"label": label, "url": url, "is_current": current, "waiting": waiting})
     return found
 
 
@@ -244,7 +244,7 @@ def query_with(context: dict[str, Any], **changes: Any) -> str:
     return f"?{query.urlencode()}" if query else "?"
 
 
-MATERIAL = ("at", "show", "file", "evidence", "made")
+MATERIAL = ("at", "show", "file", "evidence", "made", "view", "sheet", "rows", "page")
 
 
 @register.simple_tag(takes_context=True)

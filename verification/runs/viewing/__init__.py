@@ -1,0 +1,1 @@
+"""Viewers: submitted content as people read it, beside its source."""
