@@ -1,0 +1,16 @@
+from django.apps import AppConfig
+
+
+class ReviewsConfig(AppConfig):
+    name = "verification.reviews"
+    label = "reviews"
+
+    def ready(self) -> None:
+        from verification.reviews import settling
+        from verification.reviews.notices import digests
+        from verification.reviews.notices import services as notices
+        from verification.runs import outbox
+
+        outbox.on_sweep(settling.sweep)
+        outbox.on_sweep(notices.sweep)
+        outbox.on_sweep(digests.sweep)
