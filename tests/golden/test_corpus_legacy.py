@@ -1,0 +1,124 @@
+"""The old engine over the shipped corpus: it is the usual one with other flags, no more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import fields, replace
+from functools import cache
+
+import pytest
+
+from tests.engine.cases import PASSING
+from tests.engine.golden.givens import answered
+from verification.engine.evidence import Submission, TaskSpec
+from verification.engine.fakes import InProcessProbe, MemoryWorkspace
+from verification.engine.golden.given import Given, Recording
+from verification.engine.golden.observing import Observed
+from verification.engine.golden.replay import World, replay
+from verification.engine.shadow import Compared, DiffClass, compare
+from verification.engine.shadow.observed import full_of_observed
+from verification.engine.verifier import LEGACY_FLAGS, Flags, VerifierSpec
+from verification.golden import shipped
+from verification.golden.documents.reading import read_case
+
+CASES = {document["id"]: document for _, document in shipped.shipped_documents()}
+PROCESSES = sorted(shipped.builtin_definitions())
+SAID = ("outcome", "verdict", "reason_code", "severity_class", "retry_strategy", "confidence")
+
+
+def replayed(name: str, flags: Flags) -> Observed:
+    case = read_case(CASES[name])
+    definition = case.definition or shipped.builtin_definitions()[case.document.process]
+    world = World(MemoryWorkspace(case.files), InProcessProbe())
+    return replay(case.given, definition, VerifierSpec(flags), world).observed
+
+
+def flag_by_flag() -> Iterator[Flags]:
+    """From the usual flags to the old ones, each set by its name."""
+    flags = Flags()
+    for one in fields(Flags):
+        flags = replace(flags, **{one.name: getattr(LEGACY_FLAGS, one.name)})
+        yield flags
+
+
+@cache
+def compared(name: str) -> Compared:
+    old, new = (full_of_observed(replayed(name, flags)) for flags in (LEGACY_FLAGS, Flags()))
+    return compare(old, new)
+
+
+def test_the_old_flags_are_come_to_one_by_one() -> None:
+    *_, last = flag_by_flag()
+
+    assert last == LEGACY_FLAGS
+    assert VerifierSpec(last).sha256 == VerifierSpec(LEGACY_FLAGS).sha256
+
+
+@pytest.mark.parametrize("name", sorted(CASES))
+def test_the_usual_verifier_with_the_old_flags_decides_as_the_old_engine_does(name: str) -> None:
+    *_, by_flags = flag_by_flag()
+    old_engine = Flags(policy_engine_enabled=False)
+
+    reproduced, old = replayed(name, by_flags), replayed(name, old_engine)
+
+    assert {one: reproduced[one] for one in SAID} == {one: old[one] for one in SAID}
+    assert reproduced["findings"] == old["findings"]
+    assert reproduced["rules"] == old["rules"]
+
+
+def of_general(output: str, *replies: Recording) -> Compared:
+    """Both engines over work of the built-in process that every project begins with."""
+    submission = Submission(TaskSpec("note", "Write a note on the budget."), output=output)
+    given = Given("work", submission, tier=2 if replies else 1, recordings=replies)
+    definition = shipped.builtin_definitions()["general"]
+    world = World(MemoryWorkspace(), InProcessProbe())
+    old, new = (
+        full_of_observed(replay(given, definition, VerifierSpec(flags), world).observed)
+        for flags in (LEGACY_FLAGS, Flags())
+    )
+    return compare(old, new)
+
+
+CLASSICS: dict[str, tuple[Callable[[], Compared], str]] = {
+    "a marker that a placeholder regex finds": (
+        lambda: of_general("The rent is 900 EUR.\n- Heating: [TODO]\n"),
+        "no-placeholders: hard → advisory",
+    ),
+    "a rule of another phase": (
+        lambda: compared("research-search-is-not-judged-by-rules-of-the-report"),
+        "report-lists-sources: leaked from another phase → skipped",
+    ),
+    "a reply wrapped in prose": (
+        lambda: of_general(
+            "The rent is 900 EUR.", answered(f"Happy to help! Here is what I found: {PASSING}")
+        ),
+        "acceptance-criteria: hard → not found",
+    ),
+}
+
+
+@pytest.mark.parametrize("classic", CLASSICS)
+def test_a_classic_false_fail_of_the_old_engine_is_told_with_its_rule(classic: str) -> None:
+    both, told = CLASSICS[classic]
+
+    found = both()
+
+    assert found.diff_class is DiffClass.OLD_FAIL_NEW_PASS
+    assert told in found.summary
+
+
+@pytest.mark.parametrize("process", PROCESSES)
+def test_the_old_engine_failed_good_work_of_every_built_in_process(process: str) -> None:
+    found = [name for name, one in CASES.items() if one["process"] == process]
+
+    classes = [compared(name).diff_class for name in found]
+
+    assert classes.count(DiffClass.OLD_FAIL_NEW_PASS) > 0
+
+
+def test_every_difference_over_the_corpus_is_named_and_told() -> None:
+    differing = [one for one in map(compared, CASES) if one.diff_class is not DiffClass.NO_DIFF]
+
+    assert len(differing) > 200
+    assert all(one.kind and one.summary for one in differing)
+    assert len({one.kind for one in differing}) < len(differing), "the same kind occurs again"

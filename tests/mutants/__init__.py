@@ -1,0 +1,1 @@
+"""Defects put into the engine from outside, to see whether the golden corpus alone finds them."""

@@ -1,0 +1,206 @@
+"""Judges that are asked anew in a replay: paid from the budget, their answers kept."""
+
+from __future__ import annotations
+
+import secrets
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from decimal import ROUND_CEILING, Decimal
+from functools import partial
+from typing import Any
+
+from django.conf import settings
+from django.utils import timezone
+
+from processes.definition.model import Definition
+from processes.models import Process
+from verification.adapters import judge as adapter
+from verification.adapters.judge import Completion, Connection, Patience
+from verification.engine.golden.given import TOKEN, Given, digest_of
+from verification.engine.golden.replay import CannotReplay, World, case_of
+from verification.engine.golden.standing import Standing
+from verification.engine.judges.asking import Answer, Ask, Question
+from verification.engine.protocol.prompt import token_of
+from verification.engine.verifier import VerifierSpec
+from verification.golden.models import Replay
+from verification.golden.replaying import Judged
+from verification.golden.replays import claiming
+from verification.golden.replays.claiming import Claimed
+from verification.runs.judging import BUDGET_EXHAUSTED, SPENT, UNAVAILABLE, known_of_judges
+from verification.runs.side_by_side import Here, side_by_side
+from verification.verifiers import budgets, selectors
+
+SMALLEST_USD = Decimal("0.000001")
+Entry = dict[str, Any]
+"""A question and what was answered, as `ReplayResult.played` keeps it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Paid:
+    """Whose budget a case's calls count to, and whose lease they need."""
+
+    replay: Replay
+    claimed: Claimed
+    process_id: int
+
+    @classmethod
+    def of(cls, replay: Replay, claimed: Claimed, process: str) -> Paid:
+        """Raises `CannotReplay` where the project has no such process."""
+        rows = Process.objects.filter(project=replay.project_id, slug=process)
+        process_id = rows.values_list("pk", flat=True).first()
+        if process_id is None:
+            raise CannotReplay(f"This project has no process {process!r} whose budget could pay.")
+        return cls(replay, claimed, process_id)
+
+
+def fresh_fence() -> str:
+    """What is submitted cannot know it."""
+    return secrets.token_hex(16)
+
+
+def asked_live(
+    paid: Paid, given: Given, definition: Definition, verifier: VerifierSpec, world: World
+) -> tuple[World, LiveJudge]:
+    """The world of a verifier version whose own connections are asked, and their judge."""
+    known = known_of_judges(paid.replay.project_id, verifier.models)
+    judge = LiveJudge(paid)
+    asking = replace(world, live=judge, judges=known)
+    case = case_of(given, definition, verifier, asking)
+    judge.fence, judge.token = case.fence, token_of(case)
+    return asking, judge
+
+
+def doubted(judged: Judged, judges: Sequence[LiveJudge]) -> dict[str, str]:
+    """Columns of a case that fails where an answer was lost: that says nothing of the case."""
+    lost = [one["detail"] for judge in judges for one in judge.played if one["lost"]]
+    if judged.standing is not Standing.FAILING or not lost:
+        return {}
+    return {
+        "standing": Standing.NOT_JUDGED,
+        "error_text": f"A judge gave no answer. {lost[0]}"[:500],
+    }
+
+
+@dataclass(slots=True)
+class LiveJudge:
+    """The engine's `Judge` for one live replay of one case. `tier` is the one under way.
+
+    `played` keeps every question with its answer, `{{token}}` in the place of the token, so that
+    they can become the case's recordings.
+    """
+
+    paid: Paid
+    fence: str = ""
+    token: str = ""
+    tier: int = 2
+    played: list[Entry] = field(default_factory=list)
+    _asked: Counter[tuple[int, Ask]] = field(default_factory=Counter)
+
+    def ask(self, questions: Sequence[Question]) -> Sequence[Answer]:
+        answers = side_by_side([partial(self._answered, question) for question in questions])
+        return [
+            self._kept(question, answer)
+            for question, answer in zip(questions, answers, strict=True)
+        ]
+
+    def note(self, ref: int, recovery: str) -> None:
+        if ref:
+            self.played[ref - 1]["recovery"] = recovery
+
+    def _kept(self, question: Question, answer: Answer) -> Answer:
+        self._asked[self.tier, question.ask] += 1
+        self.played.append(
+            {
+                "tier": self.tier,
+                "ask": question.ask.value,
+                "number": self._asked[self.tier, question.ask],
+                "judge": question.judge,
+                "model": answer.model,
+                "prompt": digest_of(question),
+                "is_missing": False,
+                "is_stale": False,
+                "recovery": "",
+                "text": answer.text.replace(self.token, TOKEN) if self.token else answer.text,
+                "lost": answer.lost,
+                "detail": answer.detail,
+                "is_cut": answer.is_cut,
+                "fence": self.fence,
+            }
+        )
+        return replace(answer, ref=len(self.played))
+
+    def _answered(self, question: Question, here: Here) -> Answer:
+        project_id = self.paid.replay.project_id
+        try:
+            connection = here(
+                partial(selectors.resolve, project_id=project_id, name=question.judge)
+            )
+        except selectors.ConnectionUnusable as error:
+            return Answer(lost=UNAVAILABLE, detail=str(error), calls=0)
+        call = _Call(self.paid, question, connection)
+        completion = adapter.retrying(
+            connection,
+            system=question.system,
+            prompt=question.prompt,
+            schema=question.schema,
+            temperature=question.temperature,
+            patience=Patience(
+                tries=question.tries, first_wait_seconds=settings.JUDGE_FIRST_WAIT_SECONDS
+            ),
+            may_call=lambda: here(call.reserve),
+            on_try=lambda one, _: here(partial(call.settle, one)),
+        )
+        return call.answer(completion)
+
+
+@dataclass(slots=True)
+class _Call:
+    """One question while it is asked: what it may cost is set aside, what it did is entered."""
+
+    paid: Paid
+    question: Question
+    connection: Connection
+    reserved: Decimal = Decimal(0)
+    reserved_at: datetime | None = None
+    ended: list[Completion] = field(default_factory=list)
+
+    def reserve(self) -> str:
+        """Set the next call's estimate aside; say why it may not be made."""
+        paid, now = self.paid, timezone.now()
+        claiming.hold(paid.replay.pk, paid.claimed, longer=self.connection.timeout_seconds)
+        length = len(self.question.system) + len(self.question.prompt)
+        estimate = budgets.estimate(self.connection, length)
+        key = {"project_id": paid.replay.project_id, "process_id": paid.process_id}
+        if not budgets.reserve(**key, estimate=estimate, now=now):
+            return BUDGET_EXHAUSTED
+        self.reserved, self.reserved_at = estimate, now
+        return ""
+
+    def settle(self, completion: Completion) -> None:
+        paid = self.paid
+        cost = completion.cost_usd.quantize(SMALLEST_USD, rounding=ROUND_CEILING)
+        budgets.settle(
+            project_id=paid.replay.project_id,
+            process_id=paid.process_id,
+            reserved=self.reserved,
+            actual=cost,
+            now=self.reserved_at or timezone.now(),
+            calls=completion.calls,
+        )
+        claiming.add_cost(paid.replay.pk, cost)
+        self.ended.append(replace(completion, cost_usd=cost))
+
+    def answer(self, last: Completion) -> Answer:
+        return Answer(
+            text=last.text,
+            lost=last.lost,
+            detail=last.detail or (SPENT if last.lost == BUDGET_EXHAUSTED else ""),
+            model=last.model,
+            calls=sum(one.calls for one in self.ended),
+            prompt_tokens=sum(one.prompt_tokens for one in self.ended),
+            completion_tokens=sum(one.completion_tokens for one in self.ended),
+            cost_usd=str(sum((one.cost_usd for one in self.ended), Decimal(0))),
+            is_cut=last.is_cut,
+        )
