@@ -1,0 +1,15 @@
+from django.apps import AppConfig
+
+
+class TrialsConfig(AppConfig):
+    name = "verification.trials"
+    label = "trials"
+
+    def ready(self) -> None:
+        from verification.runs import outbox
+        from verification.trials.services import standing, watching
+        from verification.trials.working import working
+
+        outbox.on_sweep(standing.sweep)
+        outbox.on_sweep(working.sweep)
+        outbox.on_sweep(watching.sweep)

@@ -1,0 +1,233 @@
+"""What a trial's comparisons come to: counted in the database, a few statements for any number."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+from django.db import connection
+from django.db.models import Count, Q, Sum
+
+from verification.engine.cutover import Flips, Pairs, People
+from verification.engine.outcome import Verdict
+from verification.engine.shadow import DiffClass, SideOutcome
+from verification.trials.models import Comparison, Judged, Origin, Trial
+
+COUNTED = (Origin.LIVE, Origin.PAST)
+"""Whose comparisons a cutover rests on: the golden corpus is a criterion of its own."""
+FREE = Decimal(0)
+NO_FLIPS = Flips()
+AGAINST_NEW = (Judged.OLD, Judged.NEITHER, Judged.DISPUTED)
+"""What speaks against the new side's move; a dispute does so until it is settled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Comparisons that came out the same and were judged the same; `judged` '' is not yet."""
+
+    old: SideOutcome
+    new: SideOutcome
+    diff_class: DiffClass
+    judged: str
+    count: int
+    old_cost: Decimal = FREE
+    new_cost: Decimal = FREE
+    old_flips: Flips = NO_FLIPS
+    new_flips: Flips = NO_FLIPS
+
+    @property
+    def verdicts(self) -> tuple[Verdict, Verdict]:
+        return self.old.verdict, self.new.verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """All counts of a trial over some origins. The 95th percentiles are in milliseconds."""
+
+    groups: Sequence[Group] = field(default=())
+    old_p95_ms: float = 0.0
+    new_p95_ms: float = 0.0
+
+    @property
+    def count(self) -> int:
+        return sum(one.count for one in self.groups)
+
+    @property
+    def judged(self) -> int:
+        return sum(one.count for one in self.groups if one.judged)
+
+    @property
+    def matrix(self) -> dict[SideOutcome, dict[SideOutcome, int]]:
+        """How many of each old and new outcome; what did not occur is absent."""
+        return _matrix(self.groups)
+
+    @property
+    def judged_matrix(self) -> dict[SideOutcome, dict[SideOutcome, int]]:
+        """As `matrix`, of those that people judged."""
+        return _matrix(one for one in self.groups if one.judged)
+
+    @property
+    def classes(self) -> dict[DiffClass, int]:
+        """How many of every class, 0 too."""
+        counted: Counter[DiffClass] = Counter()
+        for one in self.groups:
+            counted[one.diff_class] += one.count
+        return {found: counted[found] for found in DiffClass}
+
+    @property
+    def words(self) -> dict[str, int]:
+        """How many people judged each way; those not judged yet are left out."""
+        counted: Counter[str] = Counter()
+        for one in self.groups:
+            counted[one.judged] += one.count
+        return {judged.value: counted[judged.value] for judged in Judged}
+
+    @property
+    def pairs(self) -> Pairs:
+        accept, reject, doubt = Verdict.ACCEPT, Verdict.REJECT, Verdict.UNDECIDED
+        return Pairs(
+            both_accept=self._with(accept, accept),
+            both_reject=self._with(reject, reject),
+            laxer=self._with(reject, accept),
+            stricter=self._with(accept, reject),
+            old_undecided=self._with(doubt, accept) + self._with(doubt, reject),
+            new_undecided=self._with(accept, doubt) + self._with(reject, doubt),
+            both_undecided=self._with(doubt, doubt),
+            doubt_accepted=self._with(doubt, accept),
+        )
+
+    @property
+    def people(self) -> People:
+        """What people said counts for: docs/shadow.md, "What judgements count for"."""
+        accept, reject, doubt = Verdict.ACCEPT, Verdict.REJECT, Verdict.UNDECIDED
+        said = tuple(Judged)
+        wrong = self._with(accept, reject, AGAINST_NEW)
+        return People(
+            laxer_judged=self._with(reject, accept, said),
+            laxer_unsafe=self._with(reject, accept, AGAINST_NEW),
+            stricter_judged=self._with(accept, reject, said),
+            stricter_wrong=wrong,
+            stricter_right=self._with(accept, reject, (Judged.NEW,)),
+            false_fails_fixed=self._with(reject, accept, (Judged.NEW,)),
+            false_fails_kept=self._with(reject, reject, (Judged.NEITHER,)),
+            false_fails_added=wrong,
+            both_reject_judged=self._with(reject, reject, said),
+            doubt_judged=self._with(doubt, accept, said),
+            doubt_unsafe=self._with(doubt, accept, AGAINST_NEW),
+        )
+
+    @property
+    def old_flips(self) -> Flips:
+        return _added(one.old_flips for one in self.groups)
+
+    @property
+    def new_flips(self) -> Flips:
+        return _added(one.new_flips for one in self.groups)
+
+    @property
+    def old_cost(self) -> Decimal:
+        return sum((one.old_cost for one in self.groups), FREE)
+
+    @property
+    def new_cost(self) -> Decimal:
+        return sum((one.new_cost for one in self.groups), FREE)
+
+    def _with(self, old: Verdict, new: Verdict, judged: Iterable[str] | None = None) -> int:
+        found = (one for one in self.groups if one.verdicts == (old, new))
+        return sum(one.count for one in found if judged is None or one.judged in judged)
+
+
+def figures_of(trial: Trial, origins: Iterable[Origin] = COUNTED) -> Figures:
+    return figures_of_all([trial], origins)[trial.pk]
+
+
+def figures_of_all(
+    trials: Iterable[Trial], origins: Iterable[Origin] = COUNTED
+) -> dict[int, Figures]:
+    """The figures of several trials by their ids, with two statements."""
+    ids, counted = [trial.pk for trial in trials], [str(origin) for origin in origins]
+    groups: dict[int, list[Group]] = {pk: [] for pk in ids}
+    for row in _rows(ids, counted):
+        groups[row["trial_id"]].append(_group(row))
+    times = _times(ids, counted)
+    return {pk: Figures(groups[pk], *times.get(pk, (0.0, 0.0))) for pk in ids}
+
+
+def _rows(ids: Sequence[int], origins: Sequence[str]) -> Iterable[Mapping[str, Any]]:
+    rows = Comparison.objects.filter(trial__in=ids, origin__in=origins).exclude(diff_class="")
+    return rows.values("trial_id", "old", "new", "diff_class", "judged").annotate(
+        count=Count("pk"),
+        old_cost=Sum("old_cost_usd"),
+        new_cost=Sum("new_cost_usd"),
+        old_twice=_twice("old"),
+        new_twice=_twice("new"),
+        old_flipped=_flipped("old"),
+        new_flipped=_flipped("new"),
+    )
+
+
+def _twice(side: str) -> Count:
+    """Those where this side decided twice: doubt is apart."""
+    return Count("pk", filter=_decided_twice(side))
+
+
+def _flipped(side: str) -> Count:
+    return Count("pk", filter=flipped(side))
+
+
+def flipped(side: str) -> Q:
+    """Pairs of which this side decided twice, and not the same."""
+    rejects, again = Q(**{side: "fail"}), Q(**{f"{side}_again": "fail"})
+    return _decided_twice(side) & ((rejects & ~again) | (~rejects & again))
+
+
+def _decided_twice(side: str) -> Q:
+    undecided = SideOutcome.UNDECIDED.value
+    return ~Q(**{side: undecided}) & ~Q(**{f"{side}_again__in": ["", undecided]})
+
+
+def _group(row: Mapping[str, Any]) -> Group:
+    return Group(
+        old=SideOutcome(row["old"]),
+        new=SideOutcome(row["new"]),
+        diff_class=DiffClass(row["diff_class"]),
+        judged=row["judged"],
+        count=row["count"],
+        old_cost=row["old_cost"],
+        new_cost=row["new_cost"],
+        old_flips=Flips(row["old_flipped"], row["old_twice"]),
+        new_flips=Flips(row["new_flipped"], row["new_twice"]),
+    )
+
+
+def _times(ids: Sequence[int], origins: Sequence[str]) -> dict[int, tuple[float, float]]:
+    """The 95th percentiles of both sides, by trial."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            select trial_id,
+                percentile_cont(0.95) within group (order by old_ms),
+                percentile_cont(0.95) within group (order by new_ms)
+            from trials_comparison
+            where trial_id = any(%s) and origin = any(%s) and diff_class <> ''
+            group by trial_id
+            """,
+            [list(ids), list(origins)],
+        )
+        return {pk: (old, new) for pk, old, new in cursor.fetchall()}
+
+
+def _matrix(groups: Iterable[Group]) -> dict[SideOutcome, dict[SideOutcome, int]]:
+    found: dict[SideOutcome, dict[SideOutcome, int]] = {}
+    for one in groups:
+        row = found.setdefault(one.old, {})
+        row[one.new] = row.get(one.new, 0) + one.count
+    return found
+
+
+def _added(flips: Iterable[Flips]) -> Flips:
+    all_of_them = list(flips)
+    return Flips(sum(one.flips for one in all_of_them), sum(one.n for one in all_of_them))

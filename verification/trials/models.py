@@ -1,0 +1,328 @@
+from __future__ import annotations
+
+import uuid
+from typing import ClassVar
+
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
+from django.db import models
+
+from loomverify.accounts.models import Project
+from processes.models import Process, ProcessVersion
+from verification.engine.shadow import DiffClass, SideOutcome
+from verification.golden.models import GoldenCaseVersion
+from verification.runs.models import Evaluation, Run
+from verification.runs.models.run import choices
+from verification.verifiers.models import VerifierVersion
+
+
+class TrialState(models.TextChoices):
+    RUNNING = "running", "Running"
+    ENDED = "ended", "Ended"
+    STOPPED = "stopped", "Stopped"
+    PROMOTED = "promoted", "Promoted"
+    ROLLED_BACK = "rolled_back", "Rolled back"
+
+
+class StopReason(models.TextChoices):
+    """Why a trial takes no further runs."""
+
+    TIME = "time", "Its time is over"
+    PERSON = "person", "A person stopped it"
+    BUDGET = "budget", "Its budget is spent"
+    ERRORS = "errors", "Too many verifications broke"
+    LATENCY = "latency", "Live runs had to wait"
+    REPLACED = "replaced", "Another one took its place"
+    CUTOVER = "cutover", "The candidate was promoted"
+
+
+class Trial(models.Model):
+    """Two verifiers, or two versions of a process, over the same runs.
+
+    *Old* is the baseline, *new* the candidate; either may be what judges runs. A process version
+    that is None is the run's own. `seen_until` is up to when finished runs were looked through.
+    A `is_standing` trial belongs to a verifier version's flag; a trial that `watches` another
+    runs after its cutover.
+    """
+
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="trials")
+    title = models.CharField(max_length=200)
+    process = models.ForeignKey(
+        Process, null=True, blank=True, on_delete=models.CASCADE, related_name="trials",
+        help_text="None: all of the project's.",
+    )  # fmt: skip
+    baseline_verifier = models.ForeignKey(
+        VerifierVersion, on_delete=models.PROTECT, related_name="+"
+    )
+    candidate_verifier = models.ForeignKey(
+        VerifierVersion, on_delete=models.PROTECT, related_name="+"
+    )
+    baseline_process_version = models.ForeignKey(
+        ProcessVersion, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+    candidate_process_version = models.ForeignKey(
+        ProcessVersion, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+    sample_rate = models.FloatField(default=1.0, help_text="Share of finished runs, 0 to 1.")
+    aa_rate = models.FloatField(
+        default=0.1, help_text="Share of the pairs whose sides are both asked twice, 0 to 1."
+    )
+    budget_usd = models.DecimalField(max_digits=12, decimal_places=4, null=True, blank=True)
+    cost_usd = models.DecimalField(max_digits=14, decimal_places=6, default=0)
+    ends_at = models.DateTimeField(null=True, blank=True)
+    state = models.CharField(max_length=12, choices=TrialState, default=TrialState.RUNNING)
+    stop_reason = models.CharField(max_length=10, choices=StopReason, blank=True)
+    stop_text = models.CharField(max_length=500, blank=True)
+    is_standing = models.BooleanField(default=False)
+    watches = models.OneToOneField(
+        "self", null=True, blank=True, on_delete=models.CASCADE, related_name="watch"
+    )
+    seen_until = models.DateTimeField()
+    next_at = models.DateTimeField(null=True, blank=True, help_text="When it is looked at again.")
+    promotion = models.JSONField(
+        default=dict, blank=True, help_text="What judged runs before, what does now, who and why."
+    )
+    promoted_at = models.DateTimeField(null=True, blank=True)
+    rolled_back_at = models.DateTimeField(null=True, blank=True)
+    drift = models.JSONField(
+        default=list, blank=True, help_text="Outcomes that rose beyond their interval."
+    )
+    drift_at = models.DateTimeField(null=True, blank=True)
+    created_by = models.CharField(max_length=200)
+    created_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["project"],
+                condition=models.Q(is_standing=True, state="running"),
+                name="trial_one_standing",
+            ),
+        ]
+        indexes: ClassVar = [
+            models.Index(fields=["project", "-created_at", "-id"], name="trial_newest"),
+            models.Index(
+                fields=["next_at"], condition=models.Q(next_at__isnull=False), name="trial_due"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.title
+
+    @property
+    def is_running(self) -> bool:
+        return self.state == TrialState.RUNNING
+
+
+class Origin(models.TextChoices):
+    """Where a comparison's work came from."""
+
+    LIVE = "live", "Live runs"
+    PAST = "past", "Past runs"
+    CORPUS = "corpus", "Golden corpus"
+
+
+class TrialReplay(models.Model):
+    """A trial taken over past runs or over the corpus. Its comparisons are its work items."""
+
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    trial = models.ForeignKey(Trial, on_delete=models.CASCADE, related_name="replays")
+    origin = models.CharField(max_length=10, choices=Origin)
+    since = models.DateTimeField(null=True, blank=True)
+    until = models.DateTimeField(null=True, blank=True)
+    process_versions = models.JSONField(
+        default=dict, blank=True, help_text="By which version of its process a case is taken."
+    )
+    total = models.PositiveIntegerField(default=0)
+    is_cancelled = models.BooleanField(default=False)
+    created_by = models.CharField(max_length=200)
+    created_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    def __str__(self) -> str:
+        return f"{self.trial} over {self.origin}"
+
+
+class Judged(models.TextChoices):
+    """What people made of a comparison."""
+
+    OLD = "old", "Old right"
+    NEW = "new", "New right"
+    BOTH = "both", "Both right"
+    NEITHER = "neither", "Neither right"
+    DISPUTED = "disputed", "Disputed"
+
+
+SAID = (Judged.OLD, Judged.NEW, Judged.BOTH, Judged.NEITHER)
+"""What one person can say; disputed is what several come to."""
+
+
+class Comparison(models.Model):
+    """Old and new over one piece of work: queued until `compared_at` is set.
+
+    What counts is kept here, so that a comparison outlives the run: a side's `outcome` is one of
+    `SideOutcome`. `old_again` and `new_again` are the second answers of an A/A pair, '' where
+    there is none. Costs and durations are those of a side without any cached answer. `kind`
+    names the same difference wherever it occurs in the trial.
+    """
+
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    trial = models.ForeignKey(Trial, on_delete=models.CASCADE, related_name="comparisons")
+    replay = models.ForeignKey(
+        TrialReplay, null=True, blank=True, on_delete=models.CASCADE, related_name="comparisons"
+    )
+    origin = models.CharField(max_length=10, choices=Origin)
+    run = models.ForeignKey(
+        Run, null=True, blank=True, on_delete=models.SET_NULL, related_name="comparisons"
+    )
+    case_version = models.ForeignKey(
+        GoldenCaseVersion, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    process = models.CharField(max_length=80)
+    phase = models.CharField(max_length=120)
+    title = models.CharField(max_length=200, help_text="The task's name, or the case's.")
+    is_aa = models.BooleanField(default=False, help_text="Both sides are asked twice.")
+
+    lease_until = models.DateTimeField(null=True, blank=True)
+    claims = models.PositiveSmallIntegerField(default=0, help_text="How often a worker took it.")
+    compared_at = models.DateTimeField(null=True, blank=True)
+    error_text = models.CharField(
+        max_length=500, blank=True, help_text="Why it could not be compared."
+    )
+
+    old_evaluation = models.ForeignKey(
+        Evaluation, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    new_evaluation = models.ForeignKey(
+        Evaluation, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    old_observed = models.JSONField(default=dict, blank=True, help_text="Of a corpus case.")
+    new_observed = models.JSONField(default=dict, blank=True, help_text="Of a corpus case.")
+    old = models.CharField(max_length=20, blank=True, choices=choices(SideOutcome))
+    new = models.CharField(max_length=20, blank=True, choices=choices(SideOutcome))
+    old_reason = models.CharField(max_length=40, blank=True)
+    new_reason = models.CharField(max_length=40, blank=True)
+    old_again = models.CharField(max_length=20, blank=True, choices=choices(SideOutcome))
+    new_again = models.CharField(max_length=20, blank=True, choices=choices(SideOutcome))
+    old_cost_usd = models.DecimalField(max_digits=14, decimal_places=6, default=0)
+    new_cost_usd = models.DecimalField(max_digits=14, decimal_places=6, default=0)
+    old_ms = models.PositiveIntegerField(default=0)
+    new_ms = models.PositiveIntegerField(default=0)
+    has_failed = models.BooleanField(default=False, help_text="A side's verification broke.")
+
+    diff_class = models.CharField(max_length=25, blank=True, choices=choices(DiffClass))
+    finer = ArrayField(models.CharField(max_length=20), default=list, blank=True)
+    rules = ArrayField(
+        models.CharField(max_length=200), default=list, blank=True,
+        help_text="On which the sides differ.",
+    )  # fmt: skip
+    summary = models.CharField(max_length=300, blank=True, help_text="What differs, in a line.")
+    kind = models.CharField(max_length=16, blank=True)
+    judged = models.CharField(max_length=10, blank=True, choices=Judged)
+    judged_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["trial", "run"],
+                condition=models.Q(run__isnull=False),
+                name="comparison_run_unique",
+            ),
+            models.UniqueConstraint(
+                fields=["replay", "case_version"],
+                condition=models.Q(case_version__isnull=False),
+                name="comparison_case_unique",
+            ),
+        ]
+        indexes: ClassVar = [
+            models.Index(fields=["trial", "-id"], name="comparison_newest"),
+            models.Index(fields=["trial", "diff_class", "-id"], name="comparison_by_class"),
+            models.Index(fields=["trial", "old", "new", "-id"], name="comparison_by_cell"),
+            models.Index(fields=["trial", "kind"], name="comparison_by_kind"),
+            models.Index(
+                fields=["trial", "id"],
+                condition=models.Q(compared_at__isnull=True),
+                name="comparison_waiting",
+            ),
+            GinIndex(fields=["rules"], name="comparison_rules"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.title} in {self.trial}"
+
+
+class Judgement(models.Model):
+    """What one person said of a comparison whose sides they could not tell apart."""
+
+    comparison = models.ForeignKey(Comparison, on_delete=models.CASCADE, related_name="judgements")
+    reviewer = models.CharField(max_length=200, help_text="As the audit log names them.")
+    said = models.CharField(max_length=10, choices=[(one.value, one.label) for one in SAID])
+    is_old_first = models.BooleanField(help_text="Which side stood on the left, or came as first.")
+    created_at = models.DateTimeField(auto_now_add=True)
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["comparison", "reviewer"],
+                condition=models.Q(withdrawn_at__isnull=True),
+                name="judgement_one_each",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.reviewer}: {self.said}"
+
+
+class Reveal(models.Model):
+    """Somebody knows which side of a comparison is which, and can judge it no more."""
+
+    comparison = models.ForeignKey(Comparison, on_delete=models.CASCADE, related_name="reveals")
+    reviewer = models.CharField(max_length=200, help_text="As the audit log names them.")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["comparison", "reviewer"], name="reveal_one_each"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.reviewer} saw {self.comparison}"
+
+
+class ComparisonNote(models.Model):
+    comparison = models.ForeignKey(Comparison, on_delete=models.CASCADE, related_name="notes")
+    text = models.TextField(max_length=4000)
+    created_by = models.CharField(max_length=200)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return self.text[:60]
+
+
+class Acknowledgement(models.Model):
+    """A known difference that need not be looked at again until `until`; it counts all the same."""
+
+    trial = models.ForeignKey(Trial, on_delete=models.CASCADE, related_name="acknowledgements")
+    kind = models.CharField(max_length=16, help_text="A comparison's.")
+    summary = models.CharField(max_length=300)
+    reason = models.CharField(max_length=1000)
+    until = models.DateTimeField()
+    created_by = models.CharField(max_length=200)
+    created_at = models.DateTimeField(auto_now_add=True)
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["trial", "kind"],
+                condition=models.Q(withdrawn_at__isnull=True),
+                name="acknowledgement_one",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.summary
