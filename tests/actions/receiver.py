@@ -6,7 +6,9 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
+
+from tests.serving import serving
 
 
 @dataclass
@@ -42,7 +44,11 @@ def running_receiver() -> Iterator[Receiver]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
+            size = int(self.headers["Content-Length"])
+            body = self.rfile.read(size)
+            if len(body) < size:  # whoever sent it died on the way: nothing was received
+                self.close_connection = True
+                return
             receiver.received.append(Received(self.path, dict(self.headers), body))
             behaviour = receiver.next_behaviour()
             if behaviour == "silent":
@@ -65,13 +71,8 @@ def running_receiver() -> Iterator[Receiver]:
         def log_message(self, *_args: object) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    receiver.port = server.server_address[1]
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
-    thread.start()
-    try:
-        yield receiver
-    finally:
-        receiver.let_go.set()
-        server.shutdown()
-        server.server_close()
+    with serving(Handler) as receiver.port:
+        try:
+            yield receiver
+        finally:
+            receiver.let_go.set()
