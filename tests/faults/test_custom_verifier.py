@@ -82,6 +82,6 @@ def _verified(stack: Stack, output: str) -> dict[str, Any]:
         def is_over() -> bool:
             return bool(client.get(f"/runs/{run}").json()["state"] == "finished")
 
-        wait_for(is_over, "the end of the run", seconds=60)
+        wait_for(is_over, "the end of the run")
         found: dict[str, Any] = client.get(f"/runs/{run}").json()
     return found

