@@ -3,13 +3,15 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from loomverify.accounts.models import Role, User
 from tests.browser.scenes import Scene, make_scene
@@ -23,6 +25,17 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+
+# A busy machine is waited for: how long something takes is claimed where it is measured.
+expect.set_options(timeout=30_000)
+
+
+def until(page: Page, condition: Callable[[], object], what: str) -> None:
+    """Wait for what the browser tells this process by and by: a request, an answer."""
+    deadline = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < deadline, f"{what} did not come"
+        page.wait_for_timeout(20)  # what has come is handed over while this waits
 
 
 def chromium() -> str | None:
@@ -94,6 +107,14 @@ def visit(browser: Browser, live_server: Any, scene: Scene) -> Iterator[Visit]:
     yield open_for
     for context in contexts:
         context.close()
+    _until_served()
+
+
+def _until_served() -> None:
+    """What pages asked for as they closed is answered before the tables are emptied."""
+    for thread in threading.enumerate():
+        if "process_request_thread" in thread.name:
+            thread.join(timeout=30)
 
 
 def _note(visitor: Visitor, kind: str, text: str) -> None:

@@ -125,6 +125,7 @@ def test_a_test_is_seen_without_a_script_too(visit: Visit, scene: Scene) -> None
     page = visit(script=False).go(reverse("settings_judges", args=[scene.project.slug]))
 
     page.get_by_role("button", name="Test the connection refused").click()
+    expect(page.get_by_text("A worker asks it a small question.")).to_be_visible()
     JudgeConnection.objects.filter(name="refused").update(test_result=LOST)
     page.get_by_role("link", name="Look again").click()
 
