@@ -8,7 +8,7 @@ import warnings
 from signal import SIGKILL
 from typing import Any
 
-from celery import Celery
+from celery import Celery, platforms
 from celery.exceptions import SecurityWarning
 from celery.schedules import crontab
 from celery.signals import task_prerun, worker_process_init
@@ -49,6 +49,9 @@ def _broker() -> dict[str, object]:
     }
 
 
+# Whatever is installed beside us: processes are found by their command line and environment.
+platforms._setproctitle = None  # type: ignore[attr-defined]
+
 app = Celery("loomverify")
 app.conf.update(
     **_broker(),
@@ -65,6 +68,11 @@ app.conf.update(
         "keep house": {
             "task": "verification.runs.keep_house",
             "schedule": crontab(minute=17),
+            "options": {"queue": BULK, "expires": 1800},
+        },
+        "golden nightly": {
+            "task": "verification.golden.start_nightly",
+            "schedule": crontab(minute=5),
             "options": {"queue": BULK, "expires": 1800},
         },
     },

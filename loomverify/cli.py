@@ -62,6 +62,12 @@ def _processes(argv: list[str]) -> int:
     return lint(argv[1:])
 
 
+def _golden(argv: list[str]) -> int:
+    from verification.golden.command import main as golden
+
+    return golden(argv)
+
+
 def _web(argv: list[str]) -> int:
     parser = argparse.ArgumentParser("loomverify web")
     parser.add_argument("--host", default="0.0.0.0")  # noqa: S104 - behind the operator's proxy
@@ -165,6 +171,7 @@ COMMANDS: dict[str, tuple[Command, str]] = {
     "run": (_run, "everything in one terminal: database, web, workers, relay"),
     "submit": (_submit, "pack a folder, submit it, wait, say why"),
     "processes": (_processes, "lint FILE…: errors with path and line"),
+    "golden": (_golden, "run: replay the golden corpus, say what regressed; check: here"),
     "web": (_web, "the web server alone"),
     "worker": (_worker, "a Celery worker alone"),
     "relay": (_relay, "the relay alone: sweeps due runs, hands on events"),

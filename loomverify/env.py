@@ -58,6 +58,8 @@ class Environment:
     judge_private_hosts: bool
     """Whether a project's own judges may lie in the private network."""
     reverify_deadline_seconds: int
+    review_sample_rate: float
+    """Share of decided runs that a person looks at, where the process does not say, 0 to 1."""
     sandbox: str
     verifiers: tuple[tuple[str, str], ...]
     """Name and `package.module:callable` of the operator's own, in their order."""
@@ -108,6 +110,7 @@ def read_environment(variables: Mapping[str, str]) -> Environment:
         reverify_deadline_seconds=_integer(
             variables, "LOOMVERIFY_REVERIFY_DEADLINE", default=900, low=0, high=7 * 86400
         ),
+        review_sample_rate=_share(variables, "LOOMVERIFY_REVIEW_SAMPLE_RATE", default="0.02"),
         sandbox=_one_of(variables, "LOOMVERIFY_SANDBOX", ("docker", "off")),
         verifiers=_verifiers(variables),
         verifier_seconds=_integer(
@@ -133,6 +136,13 @@ def _integer(variables: Mapping[str, str], name: str, *, default: int, low: int,
     if not re.fullmatch(r"[0-9]{1,9}", text) or not low <= int(text) <= high:
         raise ConfigurationError(f"{name} must be a whole number from {low} to {high}.")
     return int(text)
+
+
+def _share(variables: Mapping[str, str], name: str, *, default: str) -> float:
+    text = variables.get(name) or default
+    if not re.fullmatch(r"[0-9](\.[0-9]{0,6})?", text) or float(text) > 1:
+        raise ConfigurationError(f"{name} must be a number from 0 to 1.")
+    return float(text)
 
 
 def _url(variables: Mapping[str, str], name: str, schemes: tuple[str, ...]) -> str:

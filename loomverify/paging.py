@@ -21,18 +21,30 @@ def newest_first(
     rows: QuerySet[M], *, cursor: str = "", limit: int = DEFAULT_LIMIT
 ) -> tuple[list[M], str | None]:
     """Return a page by `created_at`, newest first, and the cursor of the next page."""
+    return paged(rows, by="-created_at", cursor=cursor, limit=limit)
+
+
+def paged(
+    rows: QuerySet[M], *, by: str, cursor: str = "", limit: int = DEFAULT_LIMIT
+) -> tuple[list[M], str | None]:
+    """Return a page by a time that no row lacks, and the cursor of the next page.
+
+    `by` is the field's name: earliest first, or newest first where a - stands before it.
+    """
+    field, sign = by.removeprefix("-"), "-" if by.startswith("-") else ""
+    beyond = "lt" if sign else "gt"
     if cursor:
         at, pk = _decode(cursor)
-        rows = rows.filter(Q(created_at__lt=at) | Q(created_at=at, pk__lt=pk))
-        rows = rows.filter(created_at__lte=at)  # bounds the index scan
-    found = list(rows.order_by("-created_at", "-id")[: limit + 1])
+        rows = rows.filter(Q(**{f"{field}__{beyond}": at}) | Q(**{field: at, f"pk__{beyond}": pk}))
+        rows = rows.filter(**{f"{field}__{beyond}e": at})  # bounds the index scan
+    found = list(rows.order_by(f"{sign}{field}", f"{sign}id")[: limit + 1])
     if len(found) <= limit:
         return found, None
-    return found[:limit], encode_cursor(found[limit - 1])
+    return found[:limit], encode_cursor(found[limit - 1], field)
 
 
-def encode_cursor(row: Model) -> str:
-    text = f"{row.created_at.isoformat()}|{row.pk}"  # type: ignore[attr-defined]
+def encode_cursor(row: Model, field: str = "created_at") -> str:
+    text = f"{getattr(row, field).isoformat()}|{row.pk}"
     return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 

@@ -40,6 +40,9 @@ INSTALLED_APPS = [
     "processes",
     "verification.verifiers",
     "verification.runs",
+    "verification.reviews",
+    "verification.golden",
+    "verification.trials",
     "verification.actions",
 ]
 
@@ -140,6 +143,7 @@ CONTENT_SECURITY_POLICY = {
         "img-src": [SELF, "data:"],
         "font-src": [SELF],
         "connect-src": [SELF],
+        "frame-src": [SELF],
         "form-action": [SELF],
         "frame-ancestors": [NONE],
         "base-uri": [NONE],
@@ -157,6 +161,10 @@ STORAGES = {
     "evidence": {
         "BACKEND": "loomverify.storage.AtomicFileStorage",
         "OPTIONS": {"location": ENV.data / "evidence"},
+    },
+    "views": {
+        "BACKEND": "loomverify.storage.AtomicFileStorage",
+        "OPTIONS": {"location": ENV.data / "views"},
     },
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
@@ -180,6 +188,7 @@ RUN_LEASE_SECONDS = 30
 JUDGE_FIRST_WAIT_SECONDS = 1.0
 REVERIFY_FIRST_PAUSE_SECONDS = 15.0
 REVERIFY_DEADLINE_SECONDS = ENV.reverify_deadline_seconds
+REVIEW_SAMPLE_RATE = ENV.review_sample_rate
 
 LOGGING = {
     "version": 1,

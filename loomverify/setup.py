@@ -17,6 +17,7 @@ from loomverify.accounts.services import ensure_first_start
 from loomverify.env import ConfigurationError, Environment
 from loomverify.static_files import UNUSED
 from processes.services import ensure_builtin_processes
+from verification.golden.cases.services import ensure_shipped
 from verification.verifiers.services import ensure_verifiers
 
 CONNECT_SECONDS = 5
@@ -41,6 +42,7 @@ def prepare_database(env: Environment) -> Iterator[str]:
     for project in Project.objects.all():
         ensure_builtin_processes(project=project)
         ensure_verifiers(project=project)
+        ensure_shipped(project=project)
 
 
 def check_database(env: Environment) -> None:

@@ -8,13 +8,14 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from loomverify.submitting.client import Body, Client
 from loomverify.submitting.errors import NoAnswer, UsageError
+from loomverify.submitting.options import Parser, add_server_options, key_of, need_wait, url_of
 from loomverify.submitting.packing import pack
 from loomverify.submitting.progress import ProgressLine
-from loomverify.submitting.report import Report
+from loomverify.submitting.report import Report, plain
 
 ACCEPTED, REJECTED, UNDECIDED, USAGE = range(4)
 RUN_FILE = "loomverify.run.json"
@@ -22,17 +23,13 @@ DEFAULT_PROCESS = "general"
 DEFAULT_WAIT_SECONDS = 600.0
 
 EPILOG = """\
-exit codes: 0 accepted, 1 rejected, 2 undecided, errored, cancelled or not finished, 3 usage
+exit codes: 0 accepted, 1 rejected, 2 undecided, errored, cancelled or not finished, 3 usage;
+what a person decided counts before what the verifier said
 
 DIR/loomverify.run.json, where there is one, holds more fields of the run: task, output,
 tool_calls, expected outputs and so on. --run adds to it, options win over both.
 Everything in DIR is sent but .git and that file.
 """
-
-
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{message[:1].upper()}{message[1:]}; see loomverify submit --help.")
 
 
 def main(argv: list[str]) -> int:
@@ -46,7 +43,7 @@ def main(argv: list[str]) -> int:
         run = _submit(options, progress)
     except (UsageError, NoAnswer) as error:
         progress.clear()
-        sys.stderr.write(f"loomverify: {error}\n")
+        sys.stderr.write(f"loomverify: {plain(error)}\n")
         return USAGE if isinstance(error, UsageError) else UNDECIDED
     progress.clear()
     if options.json:
@@ -60,11 +57,14 @@ def main(argv: list[str]) -> int:
 def exit_code(run: Body) -> int:
     if run.get("state") != "finished":
         return UNDECIDED
+    review = run.get("review") or {}
+    if review.get("state") == "decided":
+        return ACCEPTED if review.get("passed") else REJECTED
     return {"accept": ACCEPTED, "reject": REJECTED}.get(str(run.get("verdict")), UNDECIDED)
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(
+    parser = Parser(
         "loomverify submit",
         description="Submit a folder for verification and wait for the verdict.",
         epilog=EPILOG,
@@ -81,9 +81,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--output", metavar="TEXT|@FILE|-", help="what the agent answered")
     parser.add_argument("--return-code", type=int, help="of the work itself")
     parser.add_argument("--run", metavar="FILE", type=Path, help="more fields of the run, as JSON")
-    parser.add_argument("--url", help="server (BASE_URL, else http://localhost:8000)")
-    parser.add_argument("--key", help="API key (LOOMVERIFY_API_KEY, else the data folder's)")
-    parser.add_argument("--wait", metavar="SECONDS", type=float, default=DEFAULT_WAIT_SECONDS)
+    add_server_options(parser, wait_seconds=DEFAULT_WAIT_SECONDS)
+    parser.add_argument(
+        "--decision", action="store_true", help="where a person is asked, wait for them too"
+    )
     parser.add_argument("--json", action="store_true", help="print the run as JSON")
     return parser
 
@@ -91,14 +92,13 @@ def _parser() -> argparse.ArgumentParser:
 def _submit(options: argparse.Namespace, progress: ProgressLine) -> Body:
     if not options.folder.is_dir():
         raise UsageError(f"{options.folder} is not a folder.")
-    if options.wait != options.wait or options.wait < 0:
-        raise UsageError("--wait must be 0 or more seconds.")
+    need_wait(options)
     run = _run_body(options)
-    client = Client(_url(options), _key(options), on_progress=progress.show)
-    progress.say("packing")
-    workspace = pack(options.folder, without=options.folder / RUN_FILE)
-    progress.say("submitting")
-    return client.submit(run, workspace, wait_seconds=options.wait)
+    with Client(url_of(options), key_of(options), on_progress=progress.show) as client:
+        progress.say("packing")
+        workspace = pack(options.folder, without=options.folder / RUN_FILE)
+        progress.say("submitting")
+        return client.submit(run, workspace, wait_seconds=options.wait, for_people=options.decision)
 
 
 def _run_body(options: argparse.Namespace) -> Body:
@@ -156,23 +156,3 @@ def _output(given: str | None) -> str | None:
         raise UsageError(f"{given[1:]} cannot be read: {error.strerror}.") from error
     except ValueError as error:
         raise UsageError(f"{given[1:]} is not UTF-8 text.") from error
-
-
-def _url(options: argparse.Namespace) -> str:
-    port = os.environ.get("PORT") or "8000"
-    return options.url or os.environ.get("BASE_URL") or f"http://localhost:{port}"
-
-
-def _key(options: argparse.Namespace) -> str:
-    key = options.key or os.environ.get("LOOMVERIFY_API_KEY")
-    kept = Path(os.environ.get("LOOMVERIFY_DATA") or "var") / "api-key"
-    if not key and kept.is_file():
-        try:
-            key = kept.read_text(encoding="utf-8").strip()
-        except (OSError, ValueError) as error:
-            raise UsageError(f"{kept} cannot be read; give --key.") from error
-    if not key:
-        raise UsageError("No API key: give --key, or set LOOMVERIFY_API_KEY.")
-    if not key.isascii() or not key.isprintable():
-        raise UsageError("The API key holds characters that no key has.")
-    return key

@@ -5,11 +5,19 @@ from loomverify import ops
 from loomverify.api import api
 from processes.api import router as processes_router
 from verification.actions.api import router as webhooks_router
+from verification.golden.cases.api import router as golden_cases_router
+from verification.golden.replays.api import router as golden_replays_router
+from verification.reviews.agreement.api import router as agreement_router
+from verification.reviews.api import router as reviews_router
+from verification.reviews.run_api import router as run_reviews_router
 from verification.runs.api import router as runs_router
 from verification.runs.export_api import router as exports_router
 from verification.runs.judged_api import router as judged_router
 from verification.runs.metrics_api import router as metrics_router
 from verification.runs.remediations.api import router as remediations_router
+from verification.trials.acceptance.api import router as acceptance_router
+from verification.trials.api import router as trials_router
+from verification.trials.judging.api import router as judging_router
 from verification.verifiers.api import router as verifiers_router
 
 for router in (
@@ -17,6 +25,14 @@ for router in (
     exports_router,
     judged_router,
     metrics_router,
+    agreement_router,
+    reviews_router,
+    run_reviews_router,
+    golden_cases_router,
+    golden_replays_router,
+    trials_router,
+    judging_router,
+    acceptance_router,
     remediations_router,
     processes_router,
     verifiers_router,
@@ -33,6 +49,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("loomverify.accounts.urls")),
     path("", include("verification.runs.urls")),
     path("", include("verification.runs.remediations.urls")),
+    path("", include("verification.reviews.urls")),
+    path("", include("verification.golden.urls")),
+    path("", include("verification.trials.urls")),
     path("", include("processes.urls")),
     path("", include("verification.verifiers.urls")),
     path("", include("verification.actions.urls")),

@@ -1,7 +1,8 @@
 // Keys: j and k walk, Enter opens, / searches, ? shows the sheet. Also the copy buttons.
 (() => {
   "use strict";
-  const typing = (element) => element.closest("input, textarea, select, [contenteditable]");
+  const TYPED = "input:not([type=radio], [type=checkbox]), textarea, select, [contenteditable]";
+  const typing = (element) => element.closest(TYPED);
   const seen = (element) => element.getClientRects().length > 0;
 
   const walk = (step) => {

@@ -6,7 +6,7 @@ import json
 import time
 import uuid
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 from urllib.parse import urlsplit
 
 import httpx
@@ -25,15 +25,17 @@ LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
 Body = dict[str, Any]
 
 
-class Client:
-    """One server, one key. `on_progress` hears of each answer while the run is not over."""
+class Server:
+    """One server, one key. `on_progress` hears of each answer while what is asked goes on."""
+
+    asked = "request"
 
     def __init__(
         self,
         url: str,
         key: str,
         *,
-        on_progress: Callable[[Body], None] = lambda _run: None,
+        on_progress: Callable[[Body], None] = lambda _answer: None,
         pause: Callable[[float], None] = time.sleep,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -41,35 +43,74 @@ class Client:
         parts = urlsplit(self.url)
         if parts.scheme not in {"http", "https"} or not parts.hostname:
             raise UsageError(f"{url} is not an address of a server; give --url http(s)://HOST.")
-        self._on_progress, self._pause, self._now = on_progress, pause, now
-        self._http = httpx.Client(
+        self.on_progress, self.pause, self.now = on_progress, pause, now
+        self.http = httpx.Client(
             headers={"Authorization": f"Bearer {key}", "Accept": "application/json"},
             timeout=TIMEOUT_SECONDS,
             trust_env=parts.hostname not in LOCAL_HOSTS,  # no proxy to oneself
         )
 
-    def submit(self, run: Body, workspace: bytes, *, wait_seconds: float) -> Body:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.http.close()
+
+    def read(self, response: httpx.Response) -> Body:
+        document = json_of(response)
+        if response.status_code in {200, 202} and isinstance(document, dict) and "id" in document:
+            return document
+        raise self.refusal(response, document)
+
+    def refusal(self, response: httpx.Response, document: object) -> UsageError | NoAnswer:
+        """What an answer means that is not the one hoped for."""
+        problem = document if isinstance(document, dict) else {}
+        if response.status_code == 401:
+            return UsageError(f"{self.url} does not accept this key; give another with --key.")
+        if response.is_redirect:
+            place = response.headers.get("Location", "another address")
+            return UsageError(f"{self.url} leads to {place}; give that server's address as --url.")
+        if response.status_code >= 500:
+            return NoAnswer(f"{self.url} failed ({response.status_code}): {_said(problem)}")
+        if response.status_code >= 400 and "title" in problem:
+            return UsageError(f"The {self.asked} was refused: {_said(problem)}")
+        return UsageError(f"{self.url} does not answer like a LoomVerify server; check --url.")
+
+    def unreachable(self) -> UsageError | NoAnswer:
+        return UsageError(f"No server answers at {self.url}; start it, or give --url.")
+
+
+class Client(Server):
+    """Submits a run and waits for its verdict."""
+
+    asked = "submission"
+
+    def submit(
+        self, run: Body, workspace: bytes, *, wait_seconds: float, for_people: bool = False
+    ) -> Body:
         """Submit, and wait up to `wait_seconds` in all for the end; return the run as it is then.
+
+        `for_people`: wait for their decision too, where one is asked for.
 
         Raises:
             UsageError: the server cannot be reached, or refuses this.
             NoAnswer: it was reached, and then no longer.
         """
-        deadline = self._now() + wait_seconds
+        deadline = self.now() + wait_seconds
         answer = self._submit(run, workspace, min(FIRST_WAIT_SECONDS, wait_seconds))
-        while answer.get("state") not in OVER and self._now() < deadline:
-            self._on_progress(answer)
-            asked_at = self._now()
+        while not _is_over(answer, for_people) and self.now() < deadline:
+            self.on_progress(answer)
+            asked_at = self.now()
             answer = self._look(
                 answer, min(ONE_WAIT_SECONDS, max(0.0, deadline - asked_at)), deadline
             )
-            if answer.get("state") not in OVER and self._now() - asked_at < PAUSE_SECONDS:
-                self._pause(PAUSE_SECONDS)  # a server that does not wait
+            if not _is_over(answer, for_people) and self.now() - asked_at < PAUSE_SECONDS:
+                self.pause(PAUSE_SECONDS)  # a server that does not wait
         return answer
 
     def _submit(self, run: Body, workspace: bytes, wait_seconds: float) -> Body:
         # Built and read once: each try sends the same bytes under the same key.
-        request = self._http.build_request(
+        request = self.http.build_request(
             "POST",
             f"{self.url}/api/v1/runs",
             params={"wait": f"{wait_seconds:g}"},
@@ -82,64 +123,69 @@ class Client:
         request.read()
         for number in range(1, SUBMIT_TRIES + 1):
             try:
-                response = self._http.send(request)
+                response = self.http.send(request)
                 if response.status_code not in TRY_AGAIN_STATUSES or number == SUBMIT_TRIES:
-                    return self._read(response)
+                    return self.read(response)
             except httpx.ConnectError as error:
                 if number == 1 or number == SUBMIT_TRIES:
-                    raise self._unreachable() from error
+                    raise self.unreachable() from error
             except httpx.TransportError as error:
                 if number == SUBMIT_TRIES:
                     raise NoAnswer(f"{self.url} took the submission and gave no answer.") from error
-            self._pause(PAUSE_SECONDS * 2**number)
+            self.pause(PAUSE_SECONDS * 2**number)
         raise AssertionError("unreachable")
 
     def _look(self, run: Body, wait_seconds: float, deadline: float) -> Body:
         while True:
             try:
-                response = self._http.get(
-                    f"{self.url}/api/v1/runs/{run['id']}", params={"wait": f"{wait_seconds:g}"}
+                response = self.http.get(
+                    f"{self.url}/api/v1/runs/{run['id']}",
+                    params={"wait": f"{wait_seconds:g}"} | _until(run),
                 )
                 if response.status_code not in TRY_AGAIN_STATUSES:
-                    return self._read(response)
+                    return self.read(response)
             except httpx.TransportError:
                 pass
-            if self._now() >= deadline:
+            if self.now() >= deadline:
                 raise NoAnswer(f"{self.url} stopped answering; the run goes on there.")
-            self._pause(PAUSE_SECONDS * 2)
+            self.pause(PAUSE_SECONDS * 2)
 
-    def _read(self, response: httpx.Response) -> Body:
-        try:
-            document = response.json()
-        except ValueError:
-            document = None
-        if response.status_code in {200, 202} and isinstance(document, dict) and "id" in document:
-            return document
-        problem = document if isinstance(document, dict) else {}
-        if response.status_code == 401:
-            raise UsageError(f"{self.url} does not accept this key; give another with --key.")
-        if response.is_redirect:
-            place = response.headers.get("Location", "another address")
-            raise UsageError(f"{self.url} leads to {place}; give that server's address as --url.")
-        if response.status_code >= 500:
-            raise NoAnswer(f"{self.url} failed ({response.status_code}): {_said(problem)}")
-        if response.status_code >= 400 and "title" in problem:
-            raise UsageError(f"The submission was refused: {_said(problem)}")
-        raise UsageError(f"{self.url} does not answer like a LoomVerify server; check --url.")
 
-    def _unreachable(self) -> UsageError:
-        return UsageError(f"No server answers at {self.url}; start it, or give --url.")
+def _is_over(run: Body, for_people: bool) -> bool:
+    return run.get("state") in OVER and not (for_people and waits_for_people(run))
+
+
+def _until(run: Body) -> dict[str, str]:
+    return {"until": "decided"} if run.get("state") in OVER else {}
+
+
+def waits_for_people(run: Body) -> bool:
+    return (run.get("review") or {}).get("state") == "pending"
 
 
 def _said(problem: Body) -> str:
     """The problem document's own sentence, with each place it names."""
     detail = str(problem.get("detail") or problem.get("title") or "no reason was given")
     lines = [detail]
-    for error in problem.get("errors") or []:
-        place = ".".join(str(part) for part in error.get("loc", []) if part != "body")
+    for error in _mappings(problem.get("errors")):
+        loc = error.get("loc")
+        parts = loc if isinstance(loc, list) else []
+        place = ".".join(str(part) for part in parts if part != "body")
         message = str(error.get("msg", ""))
         if message == detail:
             lines[0] = f"{detail} ({place})" if place else detail
         else:
             lines.append(f"  {place}: {message}" if place else f"  {message}")
     return "\n".join(lines)
+
+
+def json_of(response: httpx.Response) -> object:
+    """None: it is no JSON."""
+    try:
+        return response.json()
+    except (ValueError, RecursionError):
+        return None
+
+
+def _mappings(found: object) -> list[Body]:
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []

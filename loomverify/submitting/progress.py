@@ -14,8 +14,7 @@ class ProgressLine:
 
     def show(self, run: dict[str, Any]) -> None:
         elapsed = time.monotonic() - self._started
-        tier = min(int(run.get("tier_achieved") or 0) + 1, int(run.get("tier_requested") or 1))
-        self.say(f"{run.get('state')}: tier {tier} of {run.get('tier_requested')}, {elapsed:.0f} s")
+        self.say(f"{_stage(run)}, {elapsed:.0f} s")
 
     def say(self, text: str) -> None:
         if self._is_shown:
@@ -24,3 +23,10 @@ class ProgressLine:
 
     def clear(self) -> None:
         self.say("")
+
+
+def _stage(run: dict[str, Any]) -> str:
+    if run.get("state") == "finished":
+        return "waiting for a person"
+    tier = min(int(run.get("tier_achieved") or 0) + 1, int(run.get("tier_requested") or 1))
+    return f"{run.get('state')}: tier {tier} of {run.get('tier_requested')}"

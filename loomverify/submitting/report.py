@@ -19,7 +19,9 @@ class Report:
         self.colour = colour
 
     def text(self) -> str:
-        blocks = [self._headline(), *self._findings(), self._next_step(), self._link()]
+        blocks = [
+            self._headline(), *self._findings(), self._review(), self._next_step(), self._link()
+        ]  # fmt: skip
         return "\n\n".join(block for block in blocks if block) + "\n"
 
     def _headline(self) -> str:
@@ -68,9 +70,23 @@ class Report:
             lines.append(self._paint(f"      → {suggestion}", DIM))
         return lines
 
+    def _review(self) -> str:
+        """Whether a person is asked, or what they said."""
+        review = self.run.get("review") or {}
+        if review.get("state") == "pending":
+            why = ", ".join(plain(reason) for reason in review.get("reasons") or [])
+            return f"A person is asked{f' ({why})' if why else ''}; --decision waits for them."
+        if review.get("state") != "decided":
+            return ""
+        sign, word, colour = _people_said(review)
+        comment = "".join(f"\n  {line}" for line in plain(review.get("comment")).splitlines())
+        return self._paint(f"{sign} {word} by a person", BOLD, colour) + comment
+
     def _next_step(self) -> str:
         run = self.run
         heading = self._paint("What to do next", BOLD)
+        if (run.get("review") or {}).get("state") == "decided":
+            return f"{heading}\n  {self._after_people()}"
         if doubt := run.get("undecided"):
             return f"{heading}\n{_waits(doubt)}"
         if run.get("state") in {"queued", "running"}:
@@ -88,6 +104,15 @@ class Report:
         left = (task.get("max_attempts") or 0) - (task.get("attempts_used") or 0)
         what = "Correct the hard findings" if run.get("findings") else self._feedback()
         return f"{heading}\n  {what} and submit the same task again: {left} left."
+
+    def _after_people(self) -> str:
+        task = self.run.get("task") or {}
+        if self.run["review"].get("passed"):
+            return "Nothing: what the person said counts."
+        if task.get("exhausted"):
+            return "This task takes no more submissions."
+        left = (task.get("max_attempts") or 0) - (task.get("attempts_used") or 0)
+        return f"Correct what they say and submit the same task again: {left} left."
 
     def _feedback(self) -> str:
         """What there is to say where no finding says it."""
@@ -141,6 +166,15 @@ def _waits(doubt: Body) -> str:
     return (
         "  Do not redo the work: its verification came to no verdict yet, and is tried again by\n"
         f"  itself until {until} UTC. Look again at the address below."
+    )
+
+
+def _people_said(review: Body) -> tuple[str, str, str]:
+    return _verdict(
+        {
+            "verdict": "accept" if review.get("passed") else "reject",
+            "outcome": review.get("outcome"),
+        }
     )
 
 
