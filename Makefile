@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check
 NO_PIP := { echo "loomverify: the dependencies could not be installed: is there a network? The lines above say why." >&2; exit 1; }
 
-.PHONY: run test test-model check bench format clean
+.PHONY: run test test-model check bench golden golden-mutants format clean
 
 run: $(VENV)/run.stamp
 	@exec $(BIN)/loomverify run
@@ -27,6 +27,12 @@ check: $(VENV)/dev.stamp
 
 bench: $(VENV)/dev.stamp
 	@exec $(BIN)/python -m tests.benchmarks
+
+golden: $(VENV)/dev.stamp
+	@exec $(BIN)/loomverify golden run --local $(OPTIONS)
+
+golden-mutants: $(VENV)/dev.stamp
+	@exec $(BIN)/python -m tests.mutants $(OPTIONS)
 
 format: $(VENV)/dev.stamp
 	$(BIN)/ruff check --fix .

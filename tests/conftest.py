@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.conf import settings as django_settings
+
+MESSAGES = Path(os.environ["LOOMVERIFY_DATA"], "broker", "queue")
 
 
 @pytest.fixture(scope="session")
@@ -13,6 +16,13 @@ def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: N
     test = django_settings.DATABASES["default"].setdefault("TEST", {})
     name = test.get("NAME") or f"test_{django_settings.DATABASES['default']['NAME']}"
     test["NAME"] = name + os.environ.get("LV_TEST_DB_SUFFIX", "")
+
+
+@pytest.fixture(autouse=True)
+def _no_message_of_another_test() -> None:
+    """Nobody works off what a test sends, and the relay counts what waits."""
+    for message in MESSAGES.glob("*.msg"):
+        message.unlink(missing_ok=True)
 
 
 @pytest.fixture(autouse=True)

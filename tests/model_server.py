@@ -6,11 +6,14 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from itertools import pairwise
 from typing import Any
+
+from tests.serving import serving
+from verification.adapters import judge
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,11 @@ class ModelServer:
         return [later - at for at, later in pairwise(self.asked_at)]
 
     def answer(self, request: dict[str, Any], key: str) -> Said:
+        """What to say, when it is time to say it.
+
+        From then on it counts no longer as under way: who hears it may ask again before we are
+        done with saying it.
+        """
         with self.lock:
             self.asked.append(request)
             self.keys.append(key)
@@ -63,12 +71,25 @@ class ModelServer:
             entry = self.script.pop(0) if len(self.script) > 1 else self.script[0]
             self.at_once += 1
             self.most_at_once = max(self.most_at_once, self.at_once)
-        said = entry(request) if callable(entry) else entry
-        return Said(said) if isinstance(said, str) else said
+        try:
+            answered = entry(request) if callable(entry) else entry
+            said = Said(answered) if isinstance(answered, str) else answered
+            time.sleep(said.seconds)
+        finally:
+            with self.lock:
+                self.at_once -= 1
+        return said
 
-    def done(self) -> None:
-        with self.lock:
-            self.at_once -= 1
+
+def together(number: int, script: Script) -> Script:
+    """An answer that comes when so many have asked at once, and else never."""
+    asked = threading.Barrier(number, timeout=30)
+
+    def answer(request: dict[str, Any]) -> Said | str:
+        asked.wait()
+        return script(request) if callable(script) else script
+
+    return answer
 
 
 @contextmanager
@@ -79,15 +100,10 @@ def model_server(*script: Script) -> Iterator[ModelServer]:
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             said = model.answer(json.loads(body), self.headers.get("Authorization", ""))
-            try:
+            with suppress(BrokenPipeError, ConnectionResetError):  # the caller's patience was over
                 self.say(said, json.loads(body).get("model", ""))
-            except (BrokenPipeError, ConnectionResetError):
-                pass  # the caller's patience was over
-            finally:
-                model.done()
 
         def say(self, said: Said, name: str) -> None:
-            time.sleep(said.seconds)
             if said.hang_up:
                 self.close_connection = True
                 return
@@ -103,15 +119,16 @@ def model_server(*script: Script) -> Iterator[ModelServer]:
         def log_message(self, *_args: object) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    model.port = server.server_address[1]
-    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-    try:
+    with serving(Handler) as model.port:
+        _forget_refusals(model.port)
         yield model
-    finally:
-        server.shutdown()
-        server.server_close()
+
+
+def _forget_refusals(port: int) -> None:
+    """Of a server that had the port before: this process remembers them by the address."""
+    own = f"http://127.0.0.1:{port}"
+    refused = [one for one in judge._refused if one[1] in (own, f"{own}/v1")]
+    judge._refused.difference_update(refused)
 
 
 def _completion(said: Said, name: str) -> bytes:

@@ -19,6 +19,8 @@ from tests.postgres import ensure_test_database
 CHROMIUM = Path("/usr/bin/chromium")
 
 ensure_test_database()
+# No run is drawn for review but where a test asks for it.
+os.environ["LOOMVERIFY_REVIEW_SAMPLE_RATE"] = "0"
 
 # The same examples each time, however slow the machine: what holds today is no matter of luck.
 # `HYPOTHESIS_PROFILE=search` looks for new ones.

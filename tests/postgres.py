@@ -17,10 +17,13 @@ max_connections = 400
 
 
 def ensure_test_database() -> None:
-    """Point DATABASE_URL and LOOMVERIFY_DATA at places that only tests use."""
+    """Point DATABASE_URL and LOOMVERIFY_DATA at places that only tests use.
+
+    Each process has a data folder of its own: in one, it would find the others' messages.
+    """
     root = Path(tempfile.gettempdir()) / f"loomverify-tests-{os.getuid()}"
     root.mkdir(exist_ok=True)
-    os.environ.setdefault("LOOMVERIFY_DATA", tempfile.mkdtemp(prefix="data-", dir=root))
+    os.environ["LOOMVERIFY_DATA"] = tempfile.mkdtemp(prefix="data-", dir=root)
     Path(os.environ["LOOMVERIFY_DATA"], "static").mkdir(parents=True, exist_ok=True)
     os.environ.setdefault("LOOMVERIFY_SECRET_KEY", "only-for-tests")
     if not os.environ.get("DATABASE_URL"):

@@ -43,18 +43,21 @@ def free_port() -> int:
     """A port that nobody takes before its owner does.
 
     Below those that the system gives to outgoing connections; each of the suite's processes has
-    a thousand of its own, and none is given twice in a round.
+    a thousand of its own, and none is given twice in a round. Two suites on one machine begin at
+    different ones.
     """
-    return next(port for port in _ports() if _is_free(port))
+    return next(port for port in _ports() if is_free(port))
 
 
 @cache
 def _ports() -> Iterator[int]:
     first = 10_000 + 1_000 * (int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]) % 20)
-    return cycle(range(first, first + 1_000))
+    begin = os.getpid() % 1_000
+    return cycle(first + (begin + number) % 1_000 for number in range(1_000))
 
 
-def _is_free(port: int) -> bool:
+def is_free(port: int) -> bool:
+    """Whether a server can have `port`: one that is being killed keeps its socket longest."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -74,6 +77,7 @@ def redis_server(folder: Path, *, port: int | None = None) -> Iterator[str]:
     )
     try:
         wait_for(lambda: _accepts(port), "redis")
+        assert process.poll() is None, "another server has the port"
         yield f"redis://127.0.0.1:{port}/0"
     finally:
         process.terminate()
@@ -117,6 +121,7 @@ class Stack:
             "LOOMVERIFY_DATA": str(self.folder),
             "LOOMVERIFY_API_KEY": self.key,
             "LOOMVERIFY_ADMIN_PASSWORD": PASSWORD,
+            "LOOMVERIFY_REVIEW_SAMPLE_RATE": "0",  # no run is drawn but where a test asks for it
             **self.variables,
         }
 
@@ -142,6 +147,8 @@ class Stack:
         process = self.processes.pop(name)
         os.killpg(process.pid, number)
         process.wait(timeout=30)
+        if name == "web":  # what it started may end, and give the port back, a moment later
+            wait_for(lambda: is_free(self.port), "the end of the web server's socket")
 
     def stop(self) -> None:
         for name in list(self.processes):

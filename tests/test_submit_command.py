@@ -9,6 +9,7 @@ import sys
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -98,6 +99,12 @@ def own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("LOOMVERIFY_DATA", str(tmp_path / "var"))
     monkeypatch.setattr("loomverify.submitting.client.PAUSE_SECONDS", 0.001)
+
+
+@pytest.fixture
+def _clock_stands_still(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = SimpleNamespace(monotonic=lambda: 0.0)
+    monkeypatch.setattr("loomverify.submitting.progress.time", clock)
 
 
 def submit(server: ScriptedServer, folder: Path, *options: str) -> int:
@@ -347,6 +354,75 @@ def test_waiting_ends_with_the_time_given(
     assert "It is still running; look again at the address below." in capsys.readouterr().out
 
 
+ASKED = {"state": "pending", "reasons": ["vote_divergence"]}
+IN_DOUBT = run_of(outcome="fail", verdict="undecided", review=ASKED)
+SAID_NO: dict[str, Any] = {
+    "state": "decided",
+    "outcome": "fail",
+    "passed": False,
+    "comment": "A quarter is missing.\nSee \x1b[2Jpage 4.",
+}
+SAID_YES = SAID_NO | {"outcome": "pass_with_warnings", "passed": True, "comment": ""}
+
+
+def test_that_a_person_is_asked_is_said(
+    server: ScriptedServer, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.answers = [(200, IN_DOUBT)]
+
+    code = submit(server, folder)
+
+    assert (code, len(server.requests)) == (2, 1)
+    assert "A person is asked (vote_divergence); --decision waits" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("said", "code", "words"),
+    [
+        (SAID_NO, 1, "✖ Rejected by a person\n  A quarter is missing.\n  See �[2Jpage 4.\n"),
+        (SAID_NO, 1, "Correct what they say and submit the same task again: 3 left."),
+        (SAID_YES, 0, "▲ Accepted, with warnings by a person\n"),
+        (SAID_YES, 0, "Nothing: what the person said counts."),
+    ],
+)
+def test_a_decision_is_waited_for_and_counts_before_the_verdict(
+    server: ScriptedServer,
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    said: dict[str, Any],
+    code: int,
+    words: str,
+) -> None:
+    server.answers = [
+        (202, run_of(state="running")),
+        (200, IN_DOUBT),
+        (200, IN_DOUBT | {"review": said}),
+    ]
+
+    assert submit(server, folder, "--decision") == code
+
+    assert [request.path.partition("&")[2] for request in server.requests] == [
+        "",
+        "",
+        "until=decided",
+    ]
+    assert words in capsys.readouterr().out
+
+
+def test_a_task_that_a_person_ended_takes_no_more() -> None:
+    ended = IN_DOUBT | {"review": SAID_NO, "task": {"exhausted": True}}
+
+    assert "This task takes no more submissions." in Report(ended).text()
+
+
+def test_the_wait_for_a_person_ends_with_the_time_given(
+    server: ScriptedServer, folder: Path
+) -> None:
+    server.answers = [(200, IN_DOUBT)]
+
+    assert submit(server, folder, "--decision", "--wait", "0.05") == 2
+
+
 def problem(status: int, detail: str, *errors: dict[str, Any]) -> tuple[int, dict[str, Any]]:
     return status, {"title": "Refused", "status": status, "detail": detail, "errors": list(errors)}
 
@@ -493,6 +569,7 @@ class Terminal(io.StringIO):
         return True
 
 
+@pytest.mark.usefixtures("_clock_stands_still")
 def test_on_a_terminal_one_line_of_progress_is_rewritten_and_gone_at_the_end(
     server: ScriptedServer, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -507,6 +584,20 @@ def test_on_a_terminal_one_line_of_progress_is_rewritten_and_gone_at_the_end(
 
     lines = terminal.getvalue().split("\r\x1b[K")
     assert lines == ["", "packing", "submitting", "running: tier 2 of 2, 0 s", ""]
+
+
+@pytest.mark.usefixtures("_clock_stands_still")
+def test_on_a_terminal_the_wait_for_a_person_is_told(
+    server: ScriptedServer, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    terminal = io.StringIO()
+    monkeypatch.setattr(terminal, "isatty", lambda: True)
+    monkeypatch.setattr(sys, "stderr", terminal)
+    server.answers = [(200, IN_DOUBT), (200, IN_DOUBT | {"review": SAID_YES})]
+
+    submit(server, folder, "--decision")
+
+    assert "waiting for a person, 0 s" in terminal.getvalue()
 
 
 def test_colour_is_for_terminals_that_want_it() -> None:

@@ -7,12 +7,17 @@ import tempfile
 from pathlib import Path
 
 from tests.benchmarks import (
+    agreement,
     bad_replies,
     latency,
     memory,
+    queue,
+    replays,
+    shadow,
     startup,
     throughput,
     tier_one,
+    trials,
     voting,
     waiting,
 )
@@ -35,6 +40,11 @@ def main() -> int:
             rows += told(waiting.rows(stack))
             rows += told(throughput.rows(stack))
             rows += told(memory.rows(stack))
+            rows += told(agreement.rows(stack))
+            rows += told(queue.rows(stack))
+            rows += told(replays.rows(stack))
+            rows += told(trials.rows(stack))
+            rows += told(shadow.rows(stack))
         with running_stack(root / "two") as stack:
             rows += told(latency.rows(stack, "filesystem"))
         rows += told(voting.rows(root / "four"))

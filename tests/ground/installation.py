@@ -14,7 +14,7 @@ from pathlib import Path
 import httpx
 import psutil
 
-from tests.stack import free_port, wait_for
+from tests.stack import free_port, is_free, wait_for
 
 READY = "Ctrl-C stops everything."
 
@@ -76,7 +76,7 @@ class Installation:
         assert self.process is not None
         os.killpg(self.process.pid, number)
 
-    def wait(self, seconds: float = 40) -> int:
+    def wait(self, seconds: float = 120) -> int:
         assert self.process is not None
         return self.process.wait(seconds)
 
@@ -99,7 +99,7 @@ class Installation:
 
     def answers(self) -> bool:
         try:
-            return httpx.get(f"http://127.0.0.1:{self.port}/healthz").status_code == 200
+            return httpx.get(f"http://127.0.0.1:{self.port}/healthz", timeout=30).status_code == 200
         except httpx.TransportError:
             return False
 
@@ -110,6 +110,7 @@ class Installation:
         if self.process is not None:
             self.process.wait()
         wait_for(lambda: not self.processes(), "the end of every process")
+        wait_for(lambda: is_free(self.port), "the end of the web server's socket")
 
     @property
     def _terminal(self) -> Path:

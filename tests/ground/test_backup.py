@@ -323,6 +323,12 @@ def changed(content: bytes, old: bytes, new: bytes) -> bytes:
     return content.replace(old, new, 1)
 
 
+def flipped(content: bytes, name: bytes) -> bytes:
+    """The backup with one bit changed in the content of a member."""
+    at = content.index(name) + BLOCK + 20
+    return content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :]
+
+
 def with_member(content: bytes, name: str, body: bytes = b"", **fields: Any) -> bytes:
     """The backup with one more member in front of it."""
     info = tarfile.TarInfo(name)
@@ -338,7 +344,7 @@ HOSTILE: dict[str, Callable[[bytes], bytes]] = {
     "only zeroes": lambda _: bytes(4096),
     "cut in the middle": lambda whole: whole[: len(whole) // 2],
     "cut before the manifest": lambda whole: whole[: whole.rindex(b"manifest.json")],
-    "a changed row": lambda whole: whole[:2000] + bytes([whole[2000] ^ 1]) + whole[2001:],
+    "a changed row": lambda whole: flipped(whole, b"tables/accounts_project.00000"),
     "a changed manifest": lambda whole: changed(whole, b'"format": 1', b'"format": 2'),
     "a changed file": lambda whole: changed(whole, b'{"a": [1, 2}', b'{"a": [1, 3}'),
     "a climbing name": lambda whole: with_member(whole, "../../etc/cron.d/x", b"x"),

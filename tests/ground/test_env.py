@@ -53,6 +53,9 @@ def test_an_empty_variable_is_an_unset_one(tmp_path: Path) -> None:
         ("LOOMVERIFY_API_KEY", KEY),
         ("LOOMVERIFY_JUDGE_API_BASE", "http://localhost:1234/v1"),
         ("LOOMVERIFY_SANDBOX", "off"),
+        ("LOOMVERIFY_REVIEW_SAMPLE_RATE", "0"),
+        ("LOOMVERIFY_REVIEW_SAMPLE_RATE", "1"),
+        ("LOOMVERIFY_REVIEW_SAMPLE_RATE", "0.000001"),
         ("LOOMVERIFY_JUDGE_PRIVATE_HOSTS", "no"),
         ("LOOMVERIFY_PANEL_MODELS", "openai/gpt-4o, ollama/llama3"),
     ],
@@ -102,6 +105,10 @@ def test_sound_values_are_taken(tmp_path: Path, name: str, value: str) -> None:
         ("LOOMVERIFY_REVERIFY_DEADLINE", "soon"),
         ("LOOMVERIFY_REVERIFY_DEADLINE", "-1"),
         ("LOOMVERIFY_SANDBOX", "podman"),
+        ("LOOMVERIFY_REVIEW_SAMPLE_RATE", "1.1"),
+        ("LOOMVERIFY_REVIEW_SAMPLE_RATE", "-0.1"),
+        ("LOOMVERIFY_REVIEW_SAMPLE_RATE", "2%"),
+        ("LOOMVERIFY_REVIEW_SAMPLE_RATE", "nan"),
         ("LOOMVERIFY_JUDGE_API_BASE", "http://user:word@localhost:1234/v1"),
         ("LOOMVERIFY_JUDGE_API_BASE", "http://" + "h" * 500),
         ("LOOMVERIFY_JUDGE_MODEL", "m" * 121),
@@ -121,6 +128,17 @@ def test_a_senseless_value_is_one_sentence_about_its_variable(
     assert str(caught.value).startswith(f"{name} ")
     assert str(caught.value).endswith(".")
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("text", "rate"), [("", 0.02), ("0", 0.0), ("0.25", 0.25), ("1.0", 1.0)])
+def test_a_share_of_decided_runs_is_looked_at_unless_it_is_nought(
+    tmp_path: Path, text: str, rate: float
+) -> None:
+    env = read_environment(
+        {"LOOMVERIFY_DATA": str(tmp_path), "LOOMVERIFY_REVIEW_SAMPLE_RATE": text}
+    )
+
+    assert env.review_sample_rate == rate
 
 
 @pytest.mark.parametrize("missing", ["DATABASE_URL", "LOOMVERIFY_SECRET_KEY"])

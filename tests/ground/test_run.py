@@ -13,9 +13,7 @@ import pytest
 
 from loomverify.embedded import start_server, stop_server
 from tests.ground.installation import READY, Installation
-from tests.stack import wait_for
-
-pytestmark = pytest.mark.timeout(120)
+from tests.stack import is_free, wait_for
 
 FIRST = re.compile(
     r"LoomVerify is at http://localhost:\d+ \([0-9.]+ s\)\n"
@@ -68,7 +66,7 @@ def test_pressed_again_it_does_not_wait_for_anything(running: Installation) -> N
     code = running.wait()
 
     assert code == 0
-    assert running.processes() == []
+    wait_for(lambda: not running.processes(), "the end of what was killed", seconds=20)
 
 
 @pytest.mark.parametrize("sign", ["lock", "postgres/postmaster.pid", "web"])
@@ -77,6 +75,7 @@ def test_pressed_during_the_start_it_leaves_no_process_behind(
 ) -> None:
     (stopped.data / "lock").unlink()
     stopped.start()
+    wait_for((stopped.data / "lock").exists, "a start that listens")
     wait_for(lambda: (stopped.data / sign).exists() or stopped.child(sign), sign)
 
     stopped.press()
@@ -111,6 +110,7 @@ def test_a_killed_supervisor_takes_its_children_along_and_postgresql_is_adopted(
     running.supervisor.kill()
     running.wait()
     wait_for(lambda: not any(map(is_python, running.processes())), "the end of its children")
+    wait_for(lambda: is_free(running.port), "the end of the web server's socket")
     running.start_and_wait()
 
     assert running.postmaster == before

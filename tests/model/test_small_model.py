@@ -158,7 +158,13 @@ def _judged(project: Project, model: Served, terms: dict[str, Any], *, has_alter
     spec = VerifierSpec(Flags(), JudgeModels("first", "second" if has_alternate else ""))
     with transaction.atomic():
         version = add_version(project=project, spec=spec)
-        activate(project=project, number=version.number, actor=SYSTEM, reason="test")
+        activate(
+            project=project,
+            number=version.number,
+            actor=SYSTEM,
+            reason="test",
+            corpus_reason="test",
+        )
 
 
 def _line(one: Verified) -> str:
