@@ -68,16 +68,23 @@ def scene(transactional_db: None) -> Scene:
     return make_scene()
 
 
+COMPLETE = """!document.querySelector('[hx-trigger="load"], .htmx-request, .htmx-settling')"""
+
+
 @dataclass
 class Visitor:
     """A signed-in person before a browser; keeps what the browser complained about."""
 
     page: Page
     address: str
+    runs_scripts: bool = True
     complaints: list[str] = field(default_factory=list)
 
     def go(self, path: str) -> Page:
+        """Open a page, and wait until the parts that it fetches by itself are in their places."""
         self.page.goto(self.address + path)
+        if self.runs_scripts:
+            self.page.wait_for_function(COMPLETE)
         return self.page
 
 
@@ -99,7 +106,7 @@ def visit(browser: Browser, live_server: Any, scene: Scene) -> Iterator[Visit]:
         contexts.append(context)
         session = signed_in(user or scene.member(Role.ADMIN)).cookies["sessionid"].value
         context.add_cookies([{"name": "sessionid", "value": session, "url": live_server.url}])
-        visitor = Visitor(context.new_page(), live_server.url)
+        visitor = Visitor(context.new_page(), live_server.url, script)
         visitor.page.on("console", lambda said: _note(visitor, said.type, said.text))
         visitor.page.on("pageerror", lambda error: visitor.complaints.append(str(error)))
         return visitor
