@@ -68,7 +68,7 @@ def scene(transactional_db: None) -> Scene:
     return make_scene()
 
 
-COMPLETE = """!document.querySelector('[hx-trigger="load"], .htmx-request, .htmx-settling')"""
+FETCHED_LATER = "[hx-trigger=load], .htmx-request, .htmx-settling"
 
 
 @dataclass
@@ -84,7 +84,7 @@ class Visitor:
         """Open a page, and wait until the parts that it fetches by itself are in their places."""
         self.page.goto(self.address + path)
         if self.runs_scripts:
-            self.page.wait_for_function(COMPLETE)
+            expect(self.page.locator(FETCHED_LATER)).to_have_count(0)
         return self.page
 
 
