@@ -109,6 +109,41 @@ def test_calls_are_listed_with_what_became_of_them(project: Project, caller: Cal
     )
 
 
+def test_calls_beside_the_run_are_listed_with_their_own_evaluation_alone(
+    project: Project, caller: Caller
+) -> None:
+    run = make_run(project)
+    again, beside, twice = (
+        evaluate(run, purpose=purpose) for purpose in ("reverify", "shadow", "aa")
+    )
+    for evaluation, stage in (
+        (live_of(run), "strict_json"),
+        (again, "restated"),
+        (beside, "embedded_json"),
+        (twice, "unreadable"),
+    ):
+        make_call(evaluation, recovery=stage)
+
+    its_own = told(caller, run, "/calls")["items"]
+    shadows = told(caller, run, f"/calls?evaluation={beside.uuid}")["items"]
+    found = {
+        stage: bool(caller.get(f"/runs?recovery={stage}").json()["items"])
+        for stage in ("strict_json", "restated", "embedded_json", "unreadable")
+    }
+
+    assert [(one["purpose"], one["recovery"]) for one in its_own] == [
+        ("live", "strict_json"),
+        ("reverify", "restated"),
+    ]
+    assert [(one["purpose"], one["recovery"]) for one in shadows] == [("shadow", "embedded_json")]
+    assert found == {
+        "strict_json": True,
+        "restated": True,
+        "embedded_json": False,
+        "unreadable": False,
+    }
+
+
 def test_what_was_said_is_fetched_by_its_address(project: Project, caller: Caller) -> None:
     run = make_run(project)
     make_call(live_of(run))

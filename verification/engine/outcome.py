@@ -88,6 +88,10 @@ class Purpose(StrEnum):
     BACKTEST = "backtest"
 
 
+COUNTING = (Purpose.LIVE, Purpose.REVERIFY)
+"""Evaluations that the run's verdict came from; what is made beside a run is none of them."""
+
+
 class LastOutcome(StrEnum):
     """How a task's last evaluation ended."""
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from verification.engine.attempts import Accounted, Entered, TaskHistory, overrule
-from verification.engine.outcome import Outcome, Purpose, Verdict
+from verification.engine.outcome import COUNTING, Outcome, Verdict
 from verification.reviews.models import CaseDraft, Decision, FindingLabel
 from verification.reviews.rounds import Rows, name_of
 from verification.runs import events, figures, outbox
@@ -63,9 +63,7 @@ def _entered(rows: Rows, previous: str) -> Entered:
     # A run that is being verified again stands where it stood.
     stands_at = verdict_of(previous) if previous else run.verdict or evaluation.verdict
     reason_code = run.reason_code or evaluation.reason_code
-    decided = Evaluation.objects.filter(
-        run=run, purpose__in=(Purpose.LIVE, Purpose.REVERIFY), verdict__in=ENTERED
-    )
+    decided = Evaluation.objects.filter(run=run, purpose__in=COUNTING, verdict__in=ENTERED)
     others = Run.objects.filter(task=task).exclude(pk=run.pk)
     later = others.filter(pk__gt=run.pk)
     return Entered(

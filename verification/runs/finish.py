@@ -15,7 +15,7 @@ from verification.engine.attempts import Accounted, TaskHistory, account
 from verification.engine.claims.routing import is_critical
 from verification.engine.climb import Case, Conclusion
 from verification.engine.following import counts_attempt, follow
-from verification.engine.outcome import Action, Purpose, Verdict
+from verification.engine.outcome import COUNTING, Action, Purpose, Verdict
 from verification.engine.reviewing import Ended
 from verification.runs import (
     calls,
@@ -34,8 +34,6 @@ from verification.runs.leases import Lease
 from verification.runs.models import Evaluation, Run
 from verification.runs.remediations import services as remediations
 from verification.runs.work import Begun, Work
-
-COUNTING_PURPOSES = (Purpose.LIVE, Purpose.REVERIFY)
 
 
 def finish(
@@ -131,7 +129,7 @@ def _accounted(work: Work, begun: Begun, conclusion: Conclusion, history: TaskHi
 def _was_decided(work: Work) -> bool:
     """Whether this run was entered into its task's history before."""
     decided = Evaluation.objects.filter(
-        run=work.run_id, purpose__in=COUNTING_PURPOSES, verdict__in=(Verdict.ACCEPT, Verdict.REJECT)
+        run=work.run_id, purpose__in=COUNTING, verdict__in=(Verdict.ACCEPT, Verdict.REJECT)
     )
     return decided.exists()
 

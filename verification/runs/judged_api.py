@@ -10,6 +10,7 @@ from ninja import Router
 
 from loomverify.api import access_of, errors
 from loomverify.errors import NotFound
+from verification.engine.outcome import COUNTING
 from verification.runs import exports, judged_schemas, rendering
 from verification.runs.api import run_of
 from verification.runs.evidence_store import read_blob
@@ -36,11 +37,19 @@ ATTACHMENT = {
     response={200: judged_schemas.CallList} | errors(404),
     summary="What judges were asked about a run",
 )
-def list_calls(request: HttpRequest, run_id: UUID) -> judged_schemas.CallList:
-    """Evaluation by evaluation, oldest first, each in the order in which calls were made."""
+def list_calls(
+    request: HttpRequest, run_id: UUID, evaluation: UUID | None = None
+) -> judged_schemas.CallList:
+    """Evaluation by evaluation, oldest first, each in the order in which calls were made.
+
+    Those beside the run, in shadow, are listed by the `evaluation` of their comparison alone.
+    """
     run = run_of(access_of(request), run_id)
     rows = ModelCall.objects.filter(evaluation__run=run).select_related("evaluation")
-    ordered = rows.order_by("evaluation_id", "tier", "seq")[:MAX_CALLS]
+    wanted = (
+        {"evaluation__uuid": evaluation} if evaluation else {"evaluation__purpose__in": COUNTING}
+    )
+    ordered = rows.filter(**wanted).order_by("evaluation_id", "tier", "seq")[:MAX_CALLS]
     return judged_schemas.CallList(items=[_call(row, run_id) for row in ordered], next=None)
 
 

@@ -15,7 +15,7 @@ from loomverify.accounts.access import Actor
 from loomverify.accounts.audit import record
 from loomverify.errors import Conflict
 from verification.engine.climb import Conclusion
-from verification.engine.outcome import Purpose
+from verification.engine.outcome import COUNTING, Purpose
 from verification.runs import events, figures
 from verification.runs.models import Evaluation, Run, RunState
 from verification.runs.wake import waker
@@ -43,10 +43,18 @@ def next_turn(
     """
     if not conclusion.may_pass:
         return None
-    until = deadline(work.undecided_since or now)
+    since = work.undecided_since or now
+    return turn_after(_turns_before(work), since=since, now=now, retry_after=retry_after)
+
+
+def turn_after(
+    turns_before: int, *, since: datetime, now: datetime, retry_after: float = 0.0
+) -> Turn | None:
+    """The next turn of a doubt that began at `since`. None: the time is up."""
+    until = deadline(since)
     if now >= until:
         return None
-    pause = max(_pause_seconds(_turns_before(work)), retry_after)
+    pause = max(_pause_seconds(turns_before), retry_after)
     return Turn(min(now + timedelta(seconds=pause), until), until)
 
 
@@ -56,7 +64,7 @@ def _turns_before(work: Work) -> int:
         return 0
     doubtful = Evaluation.objects.filter(
         run=work.run_id,
-        purpose__in=(Purpose.LIVE, Purpose.REVERIFY),
+        purpose__in=COUNTING,
         finished_at__gte=work.undecided_since,
     )
     return doubtful.count()

@@ -18,6 +18,7 @@ from loomverify.accounts.models import Project
 from loomverify.errors import InputError
 from processes.models import Process
 from verification.engine.outcome import (
+    COUNTING,
     FindingVerdict,
     Outcome,
     Purpose,
@@ -183,7 +184,8 @@ def _violates(rule: str, project: Project | None) -> Q:
 
 
 def _was_read_by(stage: str) -> Q:
-    return Q(Exists(ModelCall.objects.filter(evaluation__run=OuterRef("pk"), recovery=stage)))
+    calls = ModelCall.objects.filter(evaluation__run=OuterRef("pk"), recovery=stage)
+    return Q(Exists(calls.filter(evaluation__purpose__in=COUNTING)))
 
 
 _RETRIED = Q(reverifications__gt=0) | Q(asked_again__gt=0)

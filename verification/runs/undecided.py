@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from verification.engine.outcome import Purpose, Verdict
+from verification.engine.outcome import COUNTING, Verdict
 from verification.runs import reverifying, wording
 from verification.runs.models import Evaluation, Run, RunState
-
-COUNTING = (Purpose.LIVE, Purpose.REVERIFY)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,10 +15,11 @@ from loomverify.env import environment
 from verification.adapters.custom import InstalledVerifiers
 from verification.adapters.probe import ChildProbe
 from verification.engine.climb import Case, Ports, climb, conclude
+from verification.engine.outcome import COUNTING
 from verification.engine.tiers import TierReport
 from verification.runs import casting, events, leases, statements
 from verification.runs.evidence_store import StoredWorkspace
-from verification.runs.finish import COUNTING_PURPOSES, finish
+from verification.runs.finish import finish
 from verification.runs.holding import LeaseLost
 from verification.runs.judging import StoredJudge
 from verification.runs.leases import HEART, Lease
@@ -73,7 +74,7 @@ def _begin(lease: Lease) -> Begun:
     """The evaluation this lease works on: the one begun before, or a new one."""
     statement = statements.BEGIN_EVALUATION
     if not lease.is_first:
-        evaluations = Evaluation.objects.filter(run=lease.run_id, purpose__in=COUNTING_PURPOSES)
+        evaluations = Evaluation.objects.filter(run=lease.run_id, purpose__in=COUNTING)
         fields = ("finished_at", "pk", "uuid", "purpose", "process_version_id")
         # An earlier one that was given up is not taken up again.
         last = evaluations.order_by("-id").values_list(*fields, "verifier_version_id").first()

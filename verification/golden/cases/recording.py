@@ -12,7 +12,7 @@ from verification.engine.case import MAX_PROMPT_CHARS
 from verification.engine.golden.given import TOKEN, digest_of
 from verification.engine.golden.recordings import Played
 from verification.engine.judges.asking import Ask, Question
-from verification.engine.outcome import Purpose, Status
+from verification.engine.outcome import COUNTING, Status
 from verification.engine.verifier import VerifierSpec
 from verification.golden.documents.schemas import MAX_REPLIES
 from verification.runs.calls import Request
@@ -22,7 +22,6 @@ from verification.runs.models import Evaluation, ModelCall, TierResult
 
 Reply = dict[str, Any]
 _SEAT = re.compile(r":vote:(\d+)")
-COUNTING = (Purpose.LIVE, Purpose.REVERIFY)
 
 
 def replies_of(evaluation: Evaluation, *, token: str) -> list[Reply]:
