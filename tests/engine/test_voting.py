@@ -219,17 +219,21 @@ def test_no_judge_votes_on_its_own_models_work_where_another_can(
     assert ("verifier_not_independent" in told) is bool(remarks)
 
 
-def test_a_vote_that_cannot_be_read_is_cast_once_more() -> None:
+@pytest.mark.parametrize(("flags", "calls"), [(Flags(), 4), (LEGACY_FLAGS, 3)])
+def test_a_vote_that_cannot_be_read_is_cast_once_more_but_by_the_old_engine(
+    flags: Flags, calls: int
+) -> None:
     seen: Counter[str] = Counter()
 
     def stammers(question: Question) -> str:
         seen[question.nonce] += 1
         return NOISE if question.nonce.endswith(":vote:1") else PASS
 
-    conclusion, report = voted(judge=ScriptedJudge([stammers]))
+    conclusion, report = voted(judge=ScriptedJudge([stammers]), flags=flags)
 
-    assert (conclusion.verdict, conclusion.review_reasons) == ("accept", ())
-    assert (report.calls, seen[":vote:1:again"]) == (4, 1)
+    assert conclusion.verdict == "accept"
+    assert (report.calls, seen[":vote:1:again"]) == (calls, calls - 3)
+    assert [one.passed for one in report.ballots] == [True, True if calls == 4 else None, True]
 
 
 BOTH = {"cited": "violated", "dated": "violated"}

@@ -1,10 +1,18 @@
-"""The old engine over the shipped corpus: it is the usual one with other flags, no more."""
+"""The old engine over the shipped corpus: what it said of each case is on record.
+
+`legacy_verdicts.json` holds verdict, outcome and reason by the case's name, as the old engine's
+rules have them (docs/engine.md, "The legacy engine"). A new case is entered there by hand: reason
+it from those rules, and look into the engine where it says otherwise.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import fields, replace
 from functools import cache
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +22,7 @@ from verification.engine.evidence import Submission, TaskSpec
 from verification.engine.fakes import InProcessProbe, MemoryWorkspace
 from verification.engine.golden.given import Given, Recording
 from verification.engine.golden.observing import Observed
-from verification.engine.golden.replay import World, replay
+from verification.engine.golden.replay import Replayed, World, replay
 from verification.engine.shadow import Compared, DiffClass, compare
 from verification.engine.shadow.observed import full_of_observed
 from verification.engine.verifier import LEGACY_FLAGS, Flags, VerifierSpec
@@ -22,15 +30,19 @@ from verification.golden import shipped
 from verification.golden.documents.reading import read_case
 
 CASES = {document["id"]: document for _, document in shipped.shipped_documents()}
+RECORDED: dict[str, str] = json.loads(Path(__file__).with_name("legacy_verdicts.json").read_text())
 PROCESSES = sorted(shipped.builtin_definitions())
 SAID = ("outcome", "verdict", "reason_code", "severity_class", "retry_strategy", "confidence")
 
 
-def replayed(name: str, flags: Flags) -> Observed:
+OLD_ENGINE = Flags(policy_engine_enabled=False)
+
+
+def replayed(name: str, flags: Flags) -> Replayed:
     case = read_case(CASES[name])
     definition = case.definition or shipped.builtin_definitions()[case.document.process]
     world = World(MemoryWorkspace(case.files), InProcessProbe())
-    return replay(case.given, definition, VerifierSpec(flags), world).observed
+    return replay(case.given, definition, VerifierSpec(flags), world)
 
 
 def flag_by_flag() -> Iterator[Flags]:
@@ -43,7 +55,9 @@ def flag_by_flag() -> Iterator[Flags]:
 
 @cache
 def compared(name: str) -> Compared:
-    old, new = (full_of_observed(replayed(name, flags)) for flags in (LEGACY_FLAGS, Flags()))
+    old, new = (
+        full_of_observed(replayed(name, flags).observed) for flags in (LEGACY_FLAGS, Flags())
+    )
     return compare(old, new)
 
 
@@ -54,16 +68,56 @@ def test_the_old_flags_are_come_to_one_by_one() -> None:
     assert VerifierSpec(last).sha256 == VerifierSpec(LEGACY_FLAGS).sha256
 
 
+def said(observed: Observed) -> str:
+    return " ".join([observed["verdict"], observed["outcome"], observed["reason_code"]]).strip()
+
+
+def test_every_shipped_case_has_a_verdict_of_the_old_engine_on_record() -> None:
+    assert sorted(CASES) == sorted(RECORDED)
+
+
 @pytest.mark.parametrize("name", sorted(CASES))
-def test_the_usual_verifier_with_the_old_flags_decides_as_the_old_engine_does(name: str) -> None:
+def test_the_usual_verifier_with_the_old_flags_repeats_what_the_old_engine_said(name: str) -> None:
     *_, by_flags = flag_by_flag()
-    old_engine = Flags(policy_engine_enabled=False)
 
-    reproduced, old = replayed(name, by_flags), replayed(name, old_engine)
+    reproduced, old = replayed(name, by_flags), replayed(name, OLD_ENGINE)
 
-    assert {one: reproduced[one] for one in SAID} == {one: old[one] for one in SAID}
-    assert reproduced["findings"] == old["findings"]
-    assert reproduced["rules"] == old["rules"]
+    assert (said(reproduced.observed), said(old.observed)) == (RECORDED[name],) * 2
+    assert (reproduced.missing, old.missing) == (0, 0), "what it asks is recorded"
+    assert {one: reproduced.observed[one] for one in SAID} == {
+        one: old.observed[one] for one in SAID
+    }
+    assert reproduced.observed["findings"] == old.observed["findings"]
+    assert reproduced.observed["rules"] == old.observed["rules"]
+
+
+def test_what_is_on_record_has_two_outcomes_and_doubt_alone_beside_them() -> None:
+    told = {tuple(one.split(" ")[:2]) for one in RECORDED.values()}
+
+    assert told == {("accept", "pass"), ("reject", "fail"), ("undecided", "fail")}
+
+
+def test_no_case_whose_first_reply_is_more_than_json_is_on_record_as_an_accept() -> None:
+    wrapped = [name for name, case in CASES.items() if not is_json(first_reply(case))]
+
+    assert len(wrapped) > 80
+    assert [name for name in wrapped if RECORDED[name].startswith("accept")] == []
+
+
+def first_reply(case: dict[str, Any]) -> str:
+    """Of the judge of tier 2, where one came; else JSON that says nothing."""
+    for one in case.get("replies") or ():
+        if one.get("tier", 2) == 2 and one.get("ask", "assess") == "assess" and "text" in one:
+            return str(one["text"]).replace("{{token}}", "token")
+    return "{}"
+
+
+def is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
 
 
 def of_general(output: str, *replies: Recording) -> Compared:

@@ -34,7 +34,7 @@ def vote(case: Case, ports: Ports, judge: Judge, done: Sequence[TierReport]) -> 
     """Count the votes of tier 3. Never raises for a lost one.
 
     All are asked at once, and with them, where the alternatives differ in form, which of these
-    say the same. A vote that cannot be read is cast once more.
+    say the same. A vote that cannot be read is cast once more, except by the old engine.
 
     Source: docs/engine.md, "Votes".
     """
@@ -86,7 +86,7 @@ def _votes(
 ) -> list[Vote]:
     votes = [_read(booth, talk, number, answers[number]) for number in range(len(questions))]
     unread = [vote.ballot.index for vote in votes if vote.lost == UNREADABLE]
-    if unread and talk.calls_left:
+    if unread and talk.calls_left and not booth.case.is_legacy:
         once_more = [
             replace(questions[one], nonce=f"{questions[one].nonce}:again") for one in unread
         ]
