@@ -97,10 +97,7 @@ def test_the_way_back_leads_over_versions_that_never_judged(
 
 
 def test_another_build_of_the_same_is_no_way_back(project: Project) -> None:
-    older = VerifierSpec(engine_build="0")
-    VerifierVersion.objects.filter(project=project).update(
-        spec=older.to_json(), spec_sha256=older.sha256, engine_build="0"
-    )
+    activate(version_of(project, Flags(), engine_build="0"))
     activate(version_of(project, Flags()), "New engine build.")
 
     assert before(project) is None

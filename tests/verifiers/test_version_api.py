@@ -159,12 +159,12 @@ def test_what_is_not_there_is_not_found(viewer: Caller, path: str) -> None:
 def test_a_version_of_before_there_were_limits_tells_the_usual_ones(
     project: Project, viewer: Caller
 ) -> None:
-    version = VerifierVersion.objects.get(project=project)
-    version.spec.pop("limits")
-    version.save()
+    spec = VerifierSpec().to_json()
+    del spec["limits"]
+    VerifierVersion.objects.create(project=project, number=2, engine="policy", spec=spec)
 
-    assert viewer.get("/verifiers/1").json()["limits"]["judge_calls"] == 8
-    assert viewer.get("/verifiers/1...1").json()["differences"] == []
+    assert viewer.get("/verifiers/2").json()["limits"]["judge_calls"] == 8
+    assert viewer.get("/verifiers/1...2").json()["differences"] == []
 
 
 def test_an_activation_says_what_it_replaces(project: Project, caller: Caller) -> None:

@@ -1,12 +1,38 @@
 from __future__ import annotations
 
 import uuid
-from typing import ClassVar
+from collections.abc import Iterable
+from typing import Any, ClassVar, NoReturn
 
 from django.db import models
 
 from loomverify.accounts.models import Project
+from loomverify.errors import FaultError
 from processes.models import Process
+
+BESIDE_CONTENT = frozenset({"is_active", "environment_models"})
+"""What of a verifier version changes: nothing of it says how it judges."""
+
+
+class VerifierVersions(models.QuerySet["VerifierVersion"]):
+    """Writes a version's content once. PostgreSQL refuses the same of whoever comes past this."""
+
+    def update(self, **values: Any) -> int:
+        _refuse_content(values)
+        return super().update(**values)
+
+    def delete(self) -> NoReturn:
+        _refuse_deletion()
+
+
+def _refuse_content(names: Iterable[str]) -> None:
+    refused = sorted(set(names) - BESIDE_CONTENT)
+    if refused:
+        raise FaultError(f"a verifier version never changes, make another: {', '.join(refused)}")
+
+
+def _refuse_deletion() -> NoReturn:
+    raise FaultError("a verifier version is deleted with its project alone")
 
 
 class VerifierVersion(models.Model):
@@ -26,6 +52,8 @@ class VerifierVersion(models.Model):
     created_by = models.CharField(max_length=200, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
+    objects = VerifierVersions.as_manager()
+
     class Meta:
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["project", "number"], name="verifier_number_unique"),
@@ -36,6 +64,18 @@ class VerifierVersion(models.Model):
 
     def __str__(self) -> str:
         return f"verifier v{self.number} ({self.engine})"
+
+    def save(self, *, update_fields: Iterable[str] | None = None, **options: Any) -> None:
+        if not self._state.adding:
+            _refuse_content(
+                [field.name for field in self._meta.fields]
+                if update_fields is None
+                else update_fields
+            )
+        super().save(update_fields=update_fields, **options)
+
+    def delete(self, using: Any = None, keep_parents: bool = False) -> NoReturn:
+        _refuse_deletion()
 
 
 class JudgeConnection(models.Model):
