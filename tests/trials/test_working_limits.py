@@ -193,6 +193,26 @@ def test_waits_of_before_the_trial_do_not_stop_it(project: Project) -> None:
 
 def test_while_a_live_run_waits_nothing_is_compared(trial: Trial) -> None:
     queued = make_queued(trial, run=make_run(trial.project))
+def test_runs_that_nobody_has_begun_have_waited_too(trial: Trial) -> None:
+    waited(trial.project, 17, 0.1)
+    at = timezone.now() - timedelta(seconds=30)
+    for seconds in (0, 0, 1_800):  # one is older than what is looked at
+        begun = at - timedelta(seconds=seconds)
+        make_run(trial.project, state=RunState.QUEUED, created_at=begun)
+
+    assert limits.stopped_for_latency(trial)
+
+    assert state_of(trial) == (TrialState.STOPPED, StopReason.LATENCY)
+
+
+def test_what_was_waiting_before_the_trial_is_counted_from_its_begin(project: Project) -> None:
+    at = timezone.now() - timedelta(minutes=5)
+    for _ in range(30):
+        make_run(project, state=RunState.QUEUED, created_at=at)
+
+    assert not limits.stopped_for_latency(make_trial(project))
+
+
     late = timezone.now() - timedelta(seconds=limits.LIVE_WAITS_SECONDS + 1)
     live = make_run(trial.project, state=RunState.QUEUED, created_at=late)
 

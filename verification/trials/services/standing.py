@@ -11,7 +11,7 @@ from django.utils import timezone
 from loomverify.accounts.access import SYSTEM
 from loomverify.accounts.models import Project
 from loomverify.errors import InputError
-from verification.engine.verifier import LEGACY_FLAGS, Engine, VerifierSpec
+from verification.engine.verifier import Engine, VerifierSpec
 from verification.trials.models import StopReason, Trial, TrialState
 from verification.trials.services.starting import Sides, Terms, lock, store
 from verification.trials.services.stopping import close
@@ -73,8 +73,10 @@ def wanted_sides(project: Project) -> Sides | None:
 def _newest(project: Project, engine: Engine) -> VerifierVersion | None:
     """Of legacy, before all others one that is the old engine as it was."""
     rows = list(VerifierVersion.objects.filter(project=project, engine=engine).order_by("-number"))
-    plain = (one for one in rows if VerifierSpec.from_json(one.spec).flags == LEGACY_FLAGS)
-    return next(plain, rows[0] if rows else None)
+    if engine == Engine.LEGACY:
+        came = (one for one in rows if VerifierSpec.from_json(one.spec).is_as_it_came)
+        return next(came, rows[0] if rows else None)
+    return rows[0] if rows else None
 
 
 def _running(project: Project, wanted: Sides | None) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import connection, transaction
 from django.db.models import Q
@@ -37,12 +38,17 @@ MOST_RUNS = 2_000
 LAST = 50
 MOST_FAILED = 0.2
 _WAITED = """
-    select percentile_cont(0.95) within group (order by waited), count(*)
-    from (
-        select extract(epoch from started_at - created_at)::float as waited from runs_run
+    with begun as (
+        select started_at - created_at as waited from runs_run
         where project_id = %(project)s and created_at > %(since)s and started_at is not null
         order by created_at desc limit %(most)s
-    ) recent
+    ), waiting as (  -- so long at least, and since the trial began
+        select %(now)s - greatest(created_at, %(since)s) as waited from runs_run
+        where project_id = %(project)s and state = 'queued' and started_at is null
+        limit %(most)s
+    )
+    select percentile_cont(0.95) within group (order by extract(epoch from waited)::float), count(*)
+    from (select * from begun union all select * from waiting) recent
 """
 
 
@@ -68,8 +74,14 @@ def stopped_for_latency(trial: Trial) -> bool:
     """Stop a trial while which live runs had to wait."""
     now = timezone.now()
     since = max(now - SLOW_SPAN, trial.created_at)
+    given: dict[str, Any] = {
+        "project": trial.project_id,
+        "since": since,
+        "now": now,
+        "most": MOST_RUNS,
+    }
     with connection.cursor() as cursor:
-        cursor.execute(_WAITED, {"project": trial.project_id, "since": since, "most": MOST_RUNS})
+        cursor.execute(_WAITED, given)
         waited, count = cursor.fetchone()
     if count < FEWEST or waited <= SLOW_SECONDS:
         return False
