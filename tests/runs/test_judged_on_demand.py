@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 from django.conf import LazySettings
 from django.utils import timezone
 
+from loomverify.accounts.access import SYSTEM
 from loomverify.accounts.models import Project
+from tests.builders import make_user, signed_in
 from tests.model_server import ModelServer, model_server
 from tests.runs.conftest import Caller
 from tests.runs.judged import AWAY, PASSING, judged_by, make_due, pass_deadline, submit, work_on
+from verification.engine.verifier import VerifierSpec
 from verification.runs import leases
 from verification.runs.models import Evaluation, Review, Run
+from verification.verifiers.models import VerifierVersion
+from verification.verifiers.services import replace_active
 
 
 @pytest.fixture(autouse=True)
@@ -39,6 +45,63 @@ def test_asking_for_it_brings_the_next_turn_forward(agent: Caller, server: Model
 
     assert answer.status_code == 202
     assert (run.verdict, run.evaluations.count()) == ("accept", 2)
+
+
+def test_a_run_in_doubt_keeps_its_version_whatever_is_activated_meanwhile(
+    agent: Caller, server: ModelServer, project: Project
+) -> None:
+    run = work_on(submit(agent))
+    first = run.verifier_version
+    activate_another(project)
+    make_due(run)
+    work_on(run)
+
+    asked = agent.post(f"/runs/{run.uuid}/reverify").json()
+    server.script[:] = [PASSING]
+    run = work_on(run)
+
+    assert (run.verdict, run.verifier_version, asked["verifier_version"]) == (
+        "accept", first, first.number,
+    )  # fmt: skip
+    assert versions_of(run) == [first.number] * 3
+
+
+def test_a_run_that_is_over_is_verified_again_by_what_is_active_then_and_says_so(
+    agent: Caller, server: ModelServer, project: Project
+) -> None:
+    run = work_on(submit(agent))
+    pass_deadline(run)
+    first = work_on(run).verifier_version.number
+    second = activate_another(project).number
+
+    asked = agent.post(f"/runs/{run.uuid}/reverify").json()
+    in_doubt = work_on(run).verifier_version.number
+    activate_another(project, votes=7)
+    make_due(run)
+    server.script[:] = [PASSING]
+    run = work_on(run)
+
+    assert (run.verdict, asked["verifier_version"], in_doubt) == ("accept", second, second)
+    assert agent.get(f"/runs/{run.uuid}").json()["verifier_version"] == second
+    told = agent.get(f"/runs/{run.uuid}/evaluations").json()
+    assert [one["verifier_version"] for one in told["items"]] == versions_of(run)[::-1]
+    assert versions_of(run) == [first, first, second, second]
+    page = signed_in(make_user(project)).get(f"/p/{project.slug}/runs/{run.uuid}/")
+    text = page.content.decode()
+    assert f"verifier v{second}, " in text
+    assert f">v{first} before</a>" in text
+
+
+def activate_another(project: Project, *, votes: int = 5) -> VerifierVersion:
+    active = project.verifiers.get(is_active=True)
+    spec = VerifierSpec.from_json(active.spec)
+    other = replace(spec, flags=replace(spec.flags, tier3_vote_count=votes))
+    return replace_active(project=project, spec=other, actor=SYSTEM, reason="test")
+
+
+def versions_of(run: Run) -> list[int]:
+    rows = run.evaluations.order_by("id")
+    return list(rows.values_list("verifier_version__number", flat=True))
 
 
 def test_a_finished_doubt_is_verified_again_on_demand_and_waits_like_a_first(

@@ -26,11 +26,13 @@ from tests.trials.builders import (
     make_trial,
 )
 from verification.engine.golden.standing import Change, Standing
+from verification.engine.verifier import VerifierSpec
 from verification.golden.replays.selectors import corpus_sha256
 from verification.trials import selectors
 from verification.trials.models import Judged, StopReason, Trial, TrialState
 from verification.trials.services import promoting
 from verification.verifiers.services import activate
+from verification.verifiers.services import add_version as add_verifier
 
 pytestmark = pytest.mark.django_db
 
@@ -190,6 +192,14 @@ def test_what_judges_already_needs_no_promotion(project: Project) -> None:
     trial = open_trial(project, baseline=old, candidate=project.verifiers.get(is_active=True))
 
     assert refusal_of(trial) == "trial.already_live"
+
+
+def test_another_build_of_what_judges_is_not_promoted(project: Project) -> None:
+    spec = VerifierSpec(engine_build="0")
+    trial = open_trial(project, candidate=add_verifier(project=project, spec=spec))
+
+    assert refusal_of(trial) == "trial.same_but_program"
+    assert live(project) == 1
 
 
 def test_a_trial_that_ended_may_be_promoted_still(project: Project) -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -112,6 +113,28 @@ def test_two_sides_that_are_the_same_are_refused(project: Project) -> None:
     ]
 
     assert {refusal_of(project, **wanted) for wanted in same} == {"trial.same_sides"}
+
+
+def test_two_versions_that_only_the_program_tells_apart_are_not_tried(project: Project) -> None:
+    spec = VerifierSpec(prompt_version=0, engine_build="0")
+    older = add_verifier(project=project, spec=spec)
+    oldest = add_verifier(project=project, spec=replace(spec, engine_build="00"))
+    process = project.processes.get()
+    version = process.published
+
+    for sides in (
+        {"candidate_verifier": older},
+        {"baseline_verifier": older},
+        {"baseline_verifier": oldest, "candidate_verifier": older},
+        {"candidate_verifier": older, "candidate_process_version": version},
+    ):
+        assert refusal_of(project, **sides) == "trial.same_but_program"
+
+    # Something else differs: that is compared.
+    add_version(process, SOURCE_TEXT + "# Better.\n")
+    assert start(project, baseline_verifier=make_candidate(project), candidate_verifier=older)
+    version = process.versions.get(number=1)
+    assert start(project, candidate_verifier=older, candidate_process_version=version)
 
 
 @pytest.mark.parametrize(

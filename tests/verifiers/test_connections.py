@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import pytest
@@ -11,8 +12,8 @@ from loomverify.accounts.models import AuditEntry, Project
 from loomverify.env import environment
 from loomverify.errors import Conflict, InputError, NotFound
 from tests.builders import make_project
-from verification.engine.verifier import VerifierSpec
-from verification.verifiers import connections, selectors
+from verification.engine.verifier import JudgeModels, VerifierSpec
+from verification.verifiers import connections, selectors, services
 from verification.verifiers.connections import Terms
 from verification.verifiers.models import JudgeConnection
 from verification.verifiers.selectors import ConnectionUnusable, resolve
@@ -105,6 +106,33 @@ def test_a_change_is_audited_field_by_field(project: Project) -> None:
         "timeout_seconds": [60, 90],
         "input_usd_per_million": [None, "2.5"],
     }
+
+
+@pytest.mark.parametrize("seat", ["primary", "alternate", "panel"])
+def test_what_can_change_a_verdict_stays_once_a_version_names_the_connection(
+    project: Project, seat: str
+) -> None:
+    add(project, terms=Terms(max_output_tokens=500))
+    seated: dict[str, Any] = {seat: ("own",) if seat == "panel" else "own"}
+    models = replace(JudgeModels("another"), **seated)
+    terms = Terms(max_output_tokens=800, structured_output=False)
+    change = partial(connections.change_connection, project=project, actor=SYSTEM, name="own")
+    change(terms=terms)
+    services.add_version(project=project, spec=VerifierSpec(models=models))
+
+    others: dict[str, Any] = {
+        "max_output_tokens": 500,
+        "max_input_chars": 1000,
+        "structured_output": None,
+    }
+    for field, value in others.items():
+        with pytest.raises(Conflict, match="add a connection of another name") as refusal:
+            change(terms=replace(terms, timeout_seconds=7, **{field: value}))
+        assert refusal.value.issues[0].loc == ("body", field)
+        assert refusal.value.code == "judge.named"
+
+    row = change(terms=replace(terms, timeout_seconds=90, input_usd_per_million=Decimal(2)))
+    assert (row.timeout_seconds, row.max_output_tokens, row.structured_output) == (90, 800, False)
 
 
 def test_a_change_of_nothing_leaves_no_trace(project: Project) -> None:

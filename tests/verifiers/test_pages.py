@@ -107,6 +107,28 @@ def test_terms_are_changed_and_what_a_name_stands_for_is_not(
     assert (judge.timeout_seconds, judge.model, judge.base_url) == (90, "openai/of-our-own", "")
 
 
+def test_what_can_change_a_verdict_is_shown_and_kept_once_a_version_names_it(
+    admin: Client, project: Project
+) -> None:
+    judge = add(project, terms=Terms(max_output_tokens=500, structured_output=True))
+    connections.choose_judges(project=project, actor=SYSTEM, primary="own", reason="Judge.")
+    address = f"{JUDGES}{judge.uuid}/"
+    shown = admin.get(address)
+
+    answer = admin.post(address, {**TERMS, "timeout_seconds": 90, "structured_output": "no"})
+
+    judge.refresh_from_db()
+    fields = shown.context["form"].fields
+    assert [name for name in fields if fields[name].disabled] == [
+        "max_output_tokens", "max_input_chars", "structured_output",
+    ]  # fmt: skip
+    assert 'value="500"' in text_of(shown)
+    assert "what can change a verdict stays as it is" in text_of(shown)
+    assert answer.status_code == 302
+    assert (judge.timeout_seconds, judge.max_output_tokens) == (90, 500)
+    assert judge.structured_output is True
+
+
 def test_a_wrong_term_is_refused_with_its_field(admin: Client, judge: JudgeConnection) -> None:
     answer = admin.post(f"{JUDGES}{judge.uuid}/", {**TERMS, "key_reference": "HOME"})
 

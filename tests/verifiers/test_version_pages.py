@@ -354,6 +354,27 @@ def test_a_version_is_tried_in_shadow_from_wherever_it_is_shown(
     assert [form[side].value() for side in ("baseline", "candidate")] == ["1", "2"]
 
 
+def test_another_build_of_the_same_says_what_it_is_and_is_not_tried(project: Project) -> None:
+    services.add_version(project=project, spec=VerifierSpec(engine_build="0"))
+    editor = signed_in(make_user(project, Role.EDITOR))
+    start = "/p/loom/shadow/start/"
+
+    listed = text_of(editor.get(LIST))
+    detail = text_of(editor.get(f"{LIST}2/"))
+    compared = text_of(editor.get(f"{LIST}compare/?old=1&new=2"))
+    asked = text_of(editor.get(f"{start}?baseline=1&candidate=2"))
+    refused = editor.post(start, {"baseline": "1", "candidate": "2", "rate": "100", "aa": "10"})
+
+    for page in (listed, detail, compared):
+        assert f"{start}?" not in page
+    assert "are a record of the program that it was made with" in detail
+    assert "1 part differs" in compared
+    assert "there is nothing to try" in compared
+    for page in (asked, text_of(refused)):
+        assert "v1 and v2 differ only in the engine build or the prompt version" in page
+    assert refused.status_code == 422
+
+
 @pytest.mark.parametrize("role", [Role.VIEWER, Role.REVIEWER])
 def test_who_may_start_no_trial_is_led_to_none(
     project: Project, legacy: VerifierVersion, role: Role

@@ -85,7 +85,7 @@ def reverify_run(*, run: Run, actor: Actor) -> None:
 
     A run that is over is evaluated whole, with the verifier version active now; what was
     concluded before stays as its own evaluation. One that waits to verify itself again does
-    so at once.
+    so at once, and keeps its version.
 
     Raises:
         Conflict: the run is being verified.
@@ -106,10 +106,36 @@ def _brought_forward(run: Run) -> bool:
 
 
 def _begun_anew(run: Run, actor: Actor) -> bool:
+    """What is in doubt after it keeps this version, as it would after a submission."""
     now = timezone.now()
+    verifier = VerifierVersion.objects.get(project=run.project_id, is_active=True)
+    if not _reopened(run, verifier, now):
+        return False
+    before = Evaluation.objects.filter(run=run, purpose=Purpose.REVERIFY)
+    Evaluation.objects.create(
+        run=run,
+        purpose=Purpose.REVERIFY,
+        seq=(before.aggregate(last=Max("seq"))["last"] or 0) + 1,
+        process_version_id=run.process_version_id,
+        verifier_version=verifier,
+        engine_build=verifier.engine_build,
+        started_at=now,
+    )
+    told = {
+        "purpose": Purpose.REVERIFY,
+        "by": actor.name,
+        "verifier_version": verifier.number,
+    }
+    events.append(run.pk, [("evaluation_started", told)], at=now)
+    figures.mark_dirty(run)
+    return True
+
+
+def _reopened(run: Run, verifier: VerifierVersion, now: datetime) -> bool:
     over = Run.objects.filter(pk=run.pk, state__in=(RunState.FINISHED, RunState.ERRORED))
     won = over.update(
         state=RunState.QUEUED,
+        verifier_version=verifier,
         outcome=None,
         verdict="",
         # What a person decided stays decided.
@@ -132,20 +158,4 @@ def _begun_anew(run: Run, actor: Actor) -> bool:
         claims=0,
         next_at=now + timedelta(seconds=1),
     )
-    if not won:
-        return False
-    verifier = VerifierVersion.objects.get(project=run.project_id, is_active=True)
-    before = Evaluation.objects.filter(run=run, purpose=Purpose.REVERIFY)
-    Evaluation.objects.create(
-        run=run,
-        purpose=Purpose.REVERIFY,
-        seq=(before.aggregate(last=Max("seq"))["last"] or 0) + 1,
-        process_version_id=run.process_version_id,
-        verifier_version=verifier,
-        engine_build=verifier.engine_build,
-        started_at=now,
-    )
-    told = {"purpose": Purpose.REVERIFY, "by": actor.name}
-    events.append(run.pk, [("evaluation_started", told)], at=now)
-    figures.mark_dirty(run)
-    return True
+    return bool(won)

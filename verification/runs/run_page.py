@@ -242,6 +242,13 @@ class RunPage:
             self.run.evaluations.select_related("verifier_version").order_by("started_at", "id")
         )
 
+    @property
+    def verifier_before(self) -> int | None:
+        """The version that judged first, where the run was verified again by another one."""
+        first = self.evaluations[0].verifier_version if self.evaluations else None
+        is_other = first is not None and first.pk != self.run.verifier_version_id
+        return first.number if first is not None and is_other else None
+
     @cached_property
     def events(self) -> QuerySet[Event]:
         return self.run.events.order_by("seq")

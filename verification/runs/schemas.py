@@ -195,7 +195,11 @@ class RunSummary(Schema):
     process: str
     process_version: int
     phase: str
-    verifier_version: int
+    verifier_version: int = Field(
+        description="The version that judged it, or judges it now. A run that is verified again "
+        "when it is over is judged by the one that is active then; its evaluations say which "
+        "made each."
+    )
     task: TaskOut
     cost_usd: str
     created_at: datetime

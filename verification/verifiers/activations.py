@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from loomverify.accounts.models import AuditEntry, Project
-from verification.engine.verifier import ENGINE_BUILD, PROMPT_VERSION, VerifierSpec
+from verification.verifiers.comparing import judges_by
 from verification.verifiers.models import VerifierVersion
 
 MAX_PERIODS = 50
@@ -66,10 +66,10 @@ def before_active(project: Project, active: VerifierVersion | None) -> VerifierV
     numbers = numbers_before(project)
     versions = VerifierVersion.objects.filter(project=project, number__in=numbers)
     by_number = {version.number: version for version in versions}
-    current = _of_this_build(active)
+    current = judges_by(active)
     for number in numbers:
         version = by_number.get(number)
-        if version is not None and _of_this_build(version) != current:
+        if version is not None and judges_by(version) != current:
             return _twin_of_this_build(version)
     return None
 
@@ -94,11 +94,6 @@ def _first(project: Project, entries: Sequence[AuditEntry]) -> list[Period]:
     return [Period(first.number, first.created_at, until, first.created_by, first.note, False)]
 
 
-def _of_this_build(version: VerifierVersion) -> VerifierSpec:
-    spec = VerifierSpec.from_json(version.spec)
-    return replace(spec, prompt_version=PROMPT_VERSION, engine_build=ENGINE_BUILD)
-
-
 def _twin_of_this_build(version: VerifierVersion) -> VerifierVersion:
     rows = VerifierVersion.objects.filter(project=version.project_id)
-    return rows.filter(spec_sha256=_of_this_build(version).sha256).first() or version
+    return rows.filter(spec_sha256=judges_by(version).sha256).first() or version

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
-from verification.engine.verifier import VerifierSpec
+from verification.engine.verifier import ENGINE_BUILD, PROMPT_VERSION, VerifierSpec
 from verification.verifiers.models import VerifierVersion
 from verification.verifiers.parts import FLAGS, LIMITS, SEATS, Part
 
 PROGRAM = (
-    ("prompt_version", "Prompt version", "What judges are told, and how."),
-    ("engine_build", "Engine build", "This program's checks, parsers and policy."),
+    ("prompt_version", "Prompt version", "What judges were told, and how, when it was made."),
+    ("engine_build", "Engine build", "The checks, parsers and policy that it was made with."),
 )
 
 GroupName = Literal["flags", "models", "limits", "program"]
@@ -62,6 +62,21 @@ def side_by_side(old: VerifierVersion, new: VerifierVersion) -> list[Group]:
 def differing(old: VerifierVersion, new: VerifierVersion) -> list[Line]:
     """What they have otherwise."""
     return [line for group in side_by_side(old, new) for line in group.differing]
+
+
+def judges_by(version: VerifierVersion) -> VerifierSpec:
+    """What it judges by in this program: whichever build it was made with, this one runs."""
+    spec = VerifierSpec.from_json(version.spec)
+    return replace(spec, prompt_version=PROMPT_VERSION, engine_build=ENGINE_BUILD)
+
+
+def judge_alike(old: VerifierVersion, new: VerifierVersion) -> bool:
+    """Whether only the program they were made with tells them apart, if anything does."""
+    return judges_by(old) == judges_by(new)
+
+
+def is_of_this_program(version: VerifierVersion) -> bool:
+    return judges_by(version) == VerifierSpec.from_json(version.spec)
 
 
 def _of_parts(

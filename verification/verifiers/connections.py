@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from django.db import transaction
+from django.db.models import Q
 
 from loomverify.accounts.access import Actor
 from loomverify.accounts.audit import record
@@ -30,7 +31,7 @@ MODEL = re.compile(r"[!-~]{1,120}")
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What of a connection may change: its key's variable, its price and its limits."""
+    """How a connection is called. What is in `JUDGING` can change a verdict."""
 
     key_reference: str = ""
     input_usd_per_million: Decimal | None = None
@@ -62,6 +63,9 @@ BOUNDS = {
     "max_input_chars": (1000, 4_000_000),
 }
 TERMS = ("key_reference", *BOUNDS, "structured_output")
+JUDGING = ("max_output_tokens", "max_input_chars", "structured_output")
+"""What stays as it is once a verifier version names the connection: that version never changes.
+The others lead to doubt or to cost, never to another verdict."""
 
 
 def add_connection(
@@ -103,9 +107,12 @@ def change_connection(
     """Change a connection's terms. The environment's keeps its key.
 
     Raises:
-        InputError, NotFound
+        InputError: a value makes no sense; its place names the field.
+        NotFound: there is none.
+        Conflict: what can change a verdict, and a verifier version names the connection.
     """
     with transaction.atomic():
+        lock(project)
         row = _in_use(project, name)
         if row.is_environment:
             terms = replace(terms, key_reference="")
@@ -113,6 +120,7 @@ def change_connection(
         if row.is_environment:
             terms = replace(terms, key_reference=row.key_reference)
         diff = _differences(row, terms)
+        _refuse_named(row, diff)
         if diff:
             JudgeConnection.objects.filter(pk=row.pk).update(
                 **{field: getattr(terms, field) for field in TERMS}
@@ -120,6 +128,16 @@ def change_connection(
             record(actor, "judge.changed", row, project=project, diff=diff)
     row.refresh_from_db()
     return row
+
+
+def is_named(row: JudgeConnection) -> bool:
+    """Whether any verifier version names it, be it one that judges nothing."""
+    seats = (
+        Q(spec__models__primary=row.name)
+        | Q(spec__models__alternate=row.name)
+        | Q(spec__models__panel__contains=[row.name])
+    )
+    return VerifierVersion.objects.filter(seats, project=row.project_id).exists()
 
 
 def remove_connection(*, project: Project, actor: Actor, name: str) -> None:
@@ -213,6 +231,17 @@ def _differences(row: JudgeConnection, terms: Terms) -> dict[str, list[Any]]:
     return {
         field: [_shown(old), _shown(new)] for field, (old, new) in changes.items() if old != new
     }
+
+
+def _refuse_named(row: JudgeConnection, changed: Mapping[str, Any]) -> None:
+    fields = [field for field in JUDGING if field in changed]
+    if fields and is_named(row):
+        raise Conflict(
+            "judge.named",
+            "A verifier version names this connection, and this can change a verdict: "
+            "add a connection of another name, and choose it.",
+            loc=("body", fields[0]),
+        )
 
 
 def _shown(value: Any) -> Any:

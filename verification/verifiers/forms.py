@@ -4,7 +4,7 @@ from typing import Any
 
 from django import forms
 
-from verification.verifiers.connections import BOUNDS, TERMS, Terms
+from verification.verifiers.connections import BOUNDS, JUDGING, TERMS, Terms
 from verification.verifiers.judge_list import plain
 from verification.verifiers.models import JudgeConnection
 
@@ -55,6 +55,12 @@ class TermsForm(forms.Form):
         wished = row.structured_output
         values["structured_output"] = "" if wished is None else "yes" if wished else "no"
         return cls(initial=values)
+
+    def keep(self, row: JudgeConnection) -> None:
+        """Show what can change a verdict, and let nobody change it."""
+        self.initial = {**self.of(row).initial, **self.initial}
+        for name in JUDGING:
+            self.fields[name].disabled = True
 
     def terms(self) -> Terms:
         values = {"key_reference": "", **self.cleaned_data}

@@ -21,6 +21,10 @@ class ListedVersion:
     differing: Sequence[Line]
     is_way_back: bool = False
 
+    @property
+    def may_judge_otherwise(self) -> bool:
+        return any(line.group != "program" for line in self.differing)
+
 
 @dataclass(frozen=True, slots=True)
 class WayBack:

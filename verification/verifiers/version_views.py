@@ -18,7 +18,7 @@ from loomverify.errors import Conflict, InputError
 from loomverify.guarding import REASON, Objected
 from verification.engine.verifier import ENGINE_BUILD, PROMPT_VERSION
 from verification.verifiers import services
-from verification.verifiers.comparing import side_by_side
+from verification.verifiers.comparing import is_of_this_program, judge_alike, side_by_side
 from verification.verifiers.guards import ACTIVATING
 from verification.verifiers.making import create_version
 from verification.verifiers.models import VerifierVersion
@@ -134,6 +134,7 @@ def verifier_compare(request: AccessRequest) -> HttpResponse:
         "old": old,
         "new": new,
         "groups": groups,
+        "is_alike": judge_alike(old, new),
         "is_all": request.GET.get("all") == "1",
         "count": sum(len(group.differing) for group in groups),
         "choosable": rows,
@@ -187,6 +188,10 @@ def _detail(
     context: dict[str, Any] = {
         "version": version,
         "active": active,
+        "is_alike": active is not None and judge_alike(active, version),
+        "is_of_this_program": is_of_this_program(version),
+        "prompt_version": PROMPT_VERSION,
+        "engine_build": ENGINE_BUILD,
         "groups": groups,
         "count": sum(len(group.differing) for group in groups),
         "form": form,

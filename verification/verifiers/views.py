@@ -104,10 +104,13 @@ def judge_edit(request: AccessRequest, judge_id: UUID) -> HttpResponse:
     form = TermsForm(request.POST) if request.method == "POST" else TermsForm.of(row)
     if row.is_environment:
         del form.fields["key_reference"]
+    is_named = connections.is_named(row)
+    if is_named:
+        form.keep(row)
     if request.method == "POST" and _changed(request, row, form):
         messages.success(request, f"{row.name} was changed.")
         return redirect("settings_judges", project=request.access.project.slug)
-    context = {"judge": row, "form": form}
+    context = {"judge": row, "form": form, "is_named": is_named}
     return render(request, "settings/judge_edit.html", context, status=422 if form.errors else 200)
 
 

@@ -89,7 +89,7 @@ def _start_page(request: AccessRequest, form: StartForm, *, status: int = 200) -
         "tab": "trials",
         "form": form,
         "differing": _differing(form),
-        "is_same": _is_same(form),
+        "same": _same(form),
         "past": _past_count(request, form) if is_valid and form.cleaned_data["past"] else None,
     }
     return render(request, f"trials/trial_start.html{part}", shown, status=status)
@@ -101,12 +101,15 @@ def _differing(form: StartForm) -> Sequence[Line]:
     return differing(old, new) if old and new else ()
 
 
-def _is_same(form: StartForm) -> bool:
+def _same(form: StartForm) -> str:
+    """Why there is nothing to compare, in words; '' where there is something."""
     told = form.data
-    return bool(
-        told.get("baseline") == told.get("candidate")
-        and told.get("baseline_version", "") == told.get("candidate_version", "")
-    )
+    old = form.verifiers.get(told.get("baseline", ""))
+    new = form.verifiers.get(told.get("candidate", ""))
+    if told.get("baseline_version", "") != told.get("candidate_version", "") or not (old and new):
+        return ""
+    issue = starting.same_verifiers(old, new)
+    return issue.msg if issue else ""
 
 
 def _past_count(request: AccessRequest, form: StartForm) -> int:

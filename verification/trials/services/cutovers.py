@@ -13,7 +13,7 @@ from verification.engine.cutover import CriterionState, Gate
 from verification.golden.guards.words import REGRESSED
 from verification.trials import selectors
 from verification.trials.models import Trial
-from verification.trials.services.starting import live_verifier
+from verification.trials.services.starting import live_verifier, same_verifiers
 from verification.verifiers.guards import ACTIVATING
 from verification.verifiers.models import VerifierVersion
 
@@ -42,7 +42,7 @@ def cutover_of(trial: Trial) -> Cutover:
     """What has to change, while the baseline is still what judges.
 
     Raises:
-        Conflict: `trial.live_changed`, `trial.already_live`.
+        Conflict: `trial.live_changed`, `trial.already_live`, `trial.same_but_program`.
     """
     now = live_verifier(trial.project)
     old, new = trial.baseline_verifier, trial.candidate_verifier
@@ -55,6 +55,9 @@ def cutover_of(trial: Trial) -> Cutover:
             "trial.live_changed",
             f"Runs are judged by {now} now, which is not this trial's baseline, {old}.",
         )
+    same = same_verifiers(old, new) if is_other and pair is None else None
+    if same is not None:
+        raise Conflict(same.code, same.msg)
     return Cutover((old, new) if is_other else None, pair)
 
 

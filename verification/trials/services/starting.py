@@ -14,12 +14,13 @@ from django.utils import timezone
 from loomverify.accounts.access import Access, Actor
 from loomverify.accounts.audit import record
 from loomverify.accounts.models import Project, Role
-from loomverify.errors import Conflict, FaultError, InputError, NotFound
+from loomverify.errors import Conflict, FaultError, InputError, Issue, NotFound
 from processes.models import Process, ProcessVersion
 from verification.engine.verifier import VerifierSpec
 from verification.runs.storable import storable
 from verification.trials.models import Trial, TrialState
 from verification.trials.wording import MAX_TITLE, title_of
+from verification.verifiers.comparing import judge_alike
 from verification.verifiers.models import JudgeConnection, VerifierVersion
 
 MAX_RUNNING = 10
@@ -100,7 +101,8 @@ def start(
 
     Raises:
         NotFound: a version or process of another project.
-        InputError: `trial.same_sides`, `trial.other_process`; those of `Terms.check`.
+        InputError: `trial.same_sides`, `trial.same_but_program`, `trial.other_process`; those
+            of `Terms.check`.
         Conflict: `trial.judge_removed`; `trial.too_many` run.
         Forbidden: below editor.
     """
@@ -204,13 +206,29 @@ def _refuse_same(sides: Sides) -> None:
     old, new = sides.baseline_process_version, sides.candidate_process_version
     published = {_published(one) for one in sides.process_versions}
     keys = {one.pk if one else next(iter(published), None) for one in (old, new)}
-    if sides.baseline_verifier.pk == sides.candidate_verifier.pk and len(keys) == 1:
-        raise InputError(
+    if len(keys) != 1:
+        return
+    same = same_verifiers(*sides.verifiers)
+    if same is not None:
+        raise InputError(same.code, same.msg, loc=("body", "candidate_verifier"))
+
+
+def same_verifiers(old: VerifierVersion, new: VerifierVersion) -> Issue | None:
+    """Why there is nothing to compare, be it that this program's own build judges for both."""
+    if old.pk == new.pk:
+        return Issue(
             "trial.same_sides",
             "Both sides are the same: name another verifier version or another version "
             "of the process.",
-            loc=("body", "candidate_verifier"),
         )
+    if not judge_alike(old, new):
+        return None
+    return Issue(
+        "trial.same_but_program",
+        f"v{old.number} and v{new.number} differ only in the engine build or the prompt version "
+        "that they were made with. This program judges for both with its own: it would be "
+        "compared with itself.",
+    )
 
 
 def _published(version: ProcessVersion) -> int | None:
