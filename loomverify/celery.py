@@ -21,6 +21,8 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "loomverify.settings")
 
 LIVE, SHADOW, BULK, SANDBOX = "live", "shadow", "bulk", "sandbox"
 BROKER_TIMEOUT_SECONDS = 1.0
+NICENESS = 10
+"""Of a worker that works on trials, and on no live run: processors serve the others first."""
 
 
 def _broker() -> dict[str, object]:
@@ -100,6 +102,9 @@ def _end_with_worker(**_signal: object) -> None:
 def run_worker(queues: str, concurrency: int, name: str) -> None:
     from celery.apps import worker
 
+    served = queues.split(",")
+    if SHADOW in served and LIVE not in served:
+        os.nice(NICENESS)
     # Its start-up and shutdown lines, not the log.
     worker.safe_say = _say_nothing  # type: ignore[attr-defined]
     # In a container the superuser is nobody; what is submitted never runs in this process.

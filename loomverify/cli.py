@@ -11,7 +11,8 @@ from loomverify.children import end_with_parent
 from loomverify.env import ConfigurationError, environment
 
 EXIT_CONFIGURATION = 3
-BOTH_QUEUES = "live,shadow,bulk"
+LIVE, SHADOW = "live", "shadow"
+QUEUES = f"{LIVE},{SHADOW},bulk"
 
 Command = Callable[[list[str]], int]
 
@@ -95,16 +96,40 @@ def _web(argv: list[str]) -> int:
 
 def _worker(argv: list[str]) -> int:
     parser = argparse.ArgumentParser("loomverify worker")
-    parser.add_argument("--queues", default=BOTH_QUEUES)
+    parser.add_argument("--queues", default=QUEUES)
     parser.add_argument("--concurrency", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--name", default="worker")
     options = parser.parse_args(argv)
     os.environ["LOOMVERIFY_PROCESS"] = "worker"
     _prepare()
+    pools = _pools(options.queues.split(","), options.concurrency, options.name)
+    if pools:
+        from loomverify.supervisor import run_pools
+
+        return run_pools(pools)
     from loomverify.celery import run_worker
 
     run_worker(options.queues, options.concurrency, options.name)
     return 0
+
+
+def _pools(queues: list[str], concurrency: int, name: str) -> dict[str, list[str]]:
+    """Beside live runs, trials have a pool of their own: what they wait for holds up nothing else.
+
+    Empty: one pool is enough.
+    """
+    if not {LIVE, SHADOW} <= {*queues}:
+        return {}
+    others = ",".join(one for one in queues if one != SHADOW)
+    half = max(1, concurrency // 2)
+    return {
+        name: _worker_command(others, concurrency, name),
+        f"{name}-{SHADOW}": _worker_command(SHADOW, half, f"{name}-{SHADOW}"),
+    }
+
+
+def _worker_command(queues: str, concurrency: int, name: str) -> list[str]:
+    return ["worker", f"--queues={queues}", f"--concurrency={concurrency}", f"--name={name}"]
 
 
 def _relay(_argv: list[str]) -> int:

@@ -1,14 +1,15 @@
-"""`make run`: every process of LoomVerify in one terminal, and none left behind."""
+"""Several processes under one command, and none left behind: all of LoomVerify, or some pools."""
 
 from __future__ import annotations
 
 import fcntl
 import http.client
+import math
 import signal
 import socket
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -84,6 +85,25 @@ def run_everything() -> int:
                 stop_server(env.data / "postgres")
 
 
+def run_pools(pools: Mapping[str, list[str]]) -> int:
+    """Run these commands until SIGTERM or Ctrl-C; return the exit code.
+
+    What they are at is finished first, however long it takes: asked again, they end at once.
+    """
+    wish = Wish()
+    wish.listen()
+    children = [Child(name, arguments) for name, arguments in pools.items()]
+    try:
+        while True:
+            wish.check()
+            _tend_children(children)
+            time.sleep(TURN_SECONDS)
+    except StopRequested:
+        return 0
+    finally:
+        _stop_children(children, wish, seconds=math.inf)
+
+
 def _start(env: Environment, children: list[Child], wish: Wish, started: float) -> None:
     ensure_database(env)
     wish.check()
@@ -125,6 +145,10 @@ def _tend(env: Environment, children: list[Child]) -> None:
     if not env.database_url and not server_is_running(folder):
         _say("PostgreSQL ended; starting it again")
         start_server(folder)
+    _tend_children(children)
+
+
+def _tend_children(children: list[Child]) -> None:
     for child in children:
         if line := child.tend():
             _say(line)
@@ -154,11 +178,11 @@ def _answers(env: Environment) -> bool:
         visit.close()
 
 
-def _stop_children(children: list[Child], wish: Wish) -> None:
+def _stop_children(children: list[Child], wish: Wish, *, seconds: float = STOP_SECONDS) -> None:
     """Ask, wait, then insist; at once when somebody pressed Ctrl-C again."""
     for child in children:
         child.ask_to_stop()
-    deadline = time.monotonic() + STOP_SECONDS
+    deadline = time.monotonic() + seconds
     while not all(child.has_ended() for child in children):
         if time.monotonic() > deadline or wish.asked > 1:
             break

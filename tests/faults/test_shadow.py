@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -103,6 +106,50 @@ def test_a_worker_killed_while_a_judge_thinks_beside_a_run(
     assert [vote["passed"] for vote in found["votes"]] == [True] * 3
 
 
+def test_a_live_run_is_verified_while_a_trial_waits_for_its_judge(
+    stack: Stack, judge: ModelServer
+) -> None:
+    release = threading.Event()
+
+    def hold(_request: dict[str, Any]) -> str:
+        assert release.wait(timeout=120)
+        return PASSING
+
+    do(stack, "start_with_more_votes")
+    judge.script[:] = [PASSING] * 5 + [hold]
+    judge.asked.clear()
+    with one_worker(stack):
+        try:
+            compared_run = submit(stack)
+            wait_for(lambda: len(judge.asked) > 5, "the questions beside the run")
+
+            live_run = submit(stack, tier=1)
+            wait_for(lambda: state_of(stack, live_run) == "finished", "the live verdict")
+
+            assert of_run(stack, compared_run) == [(1, False)]
+            assert judge.at_once > 0
+        finally:
+            release.set()
+        wait_for(lambda: of_run(stack, compared_run) == [(1, True)], "the comparison")
+
+
+@contextmanager
+def one_worker(stack: Stack) -> Iterator[None]:
+    """In the place of the stack's workers one for all queues, as it comes, that works on one run."""
+    for name in ("worker", "worker-bulk"):
+        stack.kill(name)
+    with (stack.folder / "all.log").open("ab") as log:
+        stack.processes["all"] = subprocess.Popen(
+            stack._command("worker", "--concurrency=1", "--name=all"),
+            env=stack.environment, start_new_session=True, stdout=log, stderr=log,
+        )  # fmt: skip
+    try:
+        yield
+    finally:
+        stack.kill("all", signal.SIGTERM)
+        stack.start("worker", "worker-bulk")
+
+
 def do(stack: Stack, name: str) -> None:
     subprocess.run([sys.executable, "-c", DO, name], env=stack.environment, check=True)
 
@@ -127,9 +174,23 @@ def calls(stack: Stack) -> list[str]:
     return [ask for (ask,) in rows]
 
 
-def submit(stack: Stack) -> str:
+def state_of(stack: Stack, run: str) -> str:
+    [[state]] = stack.query("select state from runs_run where uuid = %s", run)
+    return str(state)
+
+
+def of_run(stack: Stack, run: str) -> list[tuple[int, bool]]:
+    """How often its comparisons were taken, and which of them were made."""
+    return stack.query(
+        "select comparison.claims::int, compared_at is not null from trials_comparison comparison"
+        " join runs_run run on run.id = run_id where run.uuid = %s order by comparison.id",
+        run,
+    )
+
+
+def submit(stack: Stack, *, tier: int = 3) -> str:
     task = {"id": "task", "description": "Survive."}
-    body = {"process": "general", "task": task, "output": "Nothing is lost.", "tier": 3}
+    body = {"process": "general", "task": task, "output": "Nothing is lost.", "tier": tier}
     with stack.client() as client:
         answer = client.post("/runs", json=body)
     assert answer.status_code == 202, answer.text
