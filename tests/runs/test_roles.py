@@ -26,6 +26,7 @@ from tests.trials.builders import (
     make_comparison,
     make_sides,
     make_trial,
+    make_trial_replay,
 )
 from verification.runs.models import Run
 from verification.verifiers.connections import Terms, add_connection
@@ -76,6 +77,7 @@ NEEDED: dict[str, Role] = {
     "POST /shadow/trials": Role.EDITOR,
     "POST /shadow/trials/{trial_id}/stop": Role.EDITOR,
     "POST /shadow/trials/{trial_id}/replay": Role.EDITOR,
+    "POST /shadow/trials/{trial_id}/replays/{trial_replay_id}/cancel": Role.EDITOR,
     "POST /shadow/trials/{trial_id}/cutover-replay": Role.EDITOR,
     "POST /shadow/trials/{trial_id}/promote": Role.ADMIN,
     "POST /shadow/trials/{trial_id}/roll-back": Role.ADMIN,
@@ -176,7 +178,7 @@ def world(project: Project) -> World:
             "review_id": make_review(project, row).uuid,
             "case_id": make_case(project, "kept").uuid,
             "replay_id": make_replay(project).uuid,
-            "trial_id": trial.uuid,
+            "trial_id": trial.uuid, "trial_replay_id": make_trial_replay(trial).uuid,
             "comparison_id": make_sides(trial, row).uuid,
             "acknowledgement_id": known.pk,
         },

@@ -325,6 +325,28 @@ def test_a_trial_is_taken_over_past_runs(project: Project, editor: Caller) -> No
     assert [one["id"] for one in read(editor, trial)["replays"]] == [told["id"]]
 
 
+def test_one_replay_of_a_trial_is_cancelled_once_and_the_other_goes_on(
+    project: Project, editor: Caller
+) -> None:
+    trial = make_trial(project)
+    make_run(project)
+    make_case(project)
+    path = f"{ALL}/{trial.uuid}/replay"
+    past, corpus = (editor.post(path, {"origin": one}).json() for one in ("past", "corpus"))
+
+    told = [editor.post(f"{path}s/{past['id']}/cancel") for _ in range(2)]
+
+    assert [answer.status_code for answer in told] == [200, 200]
+    assert told[0].json() == told[1].json()
+    assert (told[0].json()["cancelled"], told[0].json()["total"]) == (True, 1)
+    left = {one["id"]: one for one in read(editor, trial)["replays"]}
+    assert (left[past["id"]]["cancelled"], left[corpus["id"]]["cancelled"]) == (True, False)
+    assert left[corpus["id"]]["finished_at"] is None
+    assert [row.origin for row in trial.comparisons.all()] == ["corpus"]
+    elsewhere = f"{ALL}/{make_trial(project).uuid}/replays/{corpus['id']}/cancel"
+    assert problem(editor.post(elsewhere))[:2] == (404, "trial_replay.unknown")
+
+
 def test_a_trial_is_taken_over_the_corpus(project: Project, editor: Caller) -> None:
     trial = make_trial(project)
     make_case(project, tags=["injection"])

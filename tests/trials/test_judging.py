@@ -10,19 +10,25 @@ from uuid import UUID
 import pytest
 from django.utils import timezone
 
-from loomverify.accounts.access import Access, Actor
+from loomverify.accounts.access import SYSTEM, Access, Actor
 from loomverify.accounts.models import AuditEntry, Project, Role
+from loomverify.accounts.services import create_api_key
 from loomverify.errors import Conflict, Forbidden, InputError, NotFound
 from tests.builders import make_project
+from tests.golden.builders import make_case
+from tests.golden.replayed import FILES
 from tests.trials.builders import (
     make_acknowledgement,
     make_compared_run,
     make_comparison,
     make_judgement,
+    make_legacy,
     make_queued,
     make_trial,
 )
 from tests.trials.judged import reviewer
+from tests.trials.replaying import compared, over_corpus
+from verification.golden.models import GoldenCaseVersion
 from verification.trials.figures import figures_of
 from verification.trials.judging import acknowledging, services
 from verification.trials.judging.asked import IS_ASKED, is_asked
@@ -356,6 +362,50 @@ def test_taking_back_leaves_what_others_said(trial: Trial, mira: Access, jonas: 
 
     services.withdraw(access=mira, comparison=row)
 
+    assert fresh(row).judged == "new"
+
+
+def test_a_golden_case_has_its_own_word_back_when_a_persons_is_taken_back(
+    project: Project, mira: Access
+) -> None:
+    make_case(project, "case", files=FILES, run={"output": "TODO"}, expected={"verdict": "accept"})
+    active = project.verifiers.get(is_active=True)
+    replay = over_corpus(make_trial(project, baseline=make_legacy(project), candidate=active))
+    [columns] = compared(replay).values()
+    Comparison.objects.filter(replay=replay).update(compared_at=timezone.now(), **columns)
+    row = Comparison.objects.get(replay=replay)
+    assert row.judged == "new"
+    make_judgement(row, "old", "mira")
+    assert fresh(row).judged == "old"
+
+    services.withdraw(access=mira, comparison=row)
+
+    assert (fresh(row).judged, fresh(row).judged_at) == ("new", None)
+    version = GoldenCaseVersion.objects.get()
+    GoldenCaseVersion.objects.update(spec=version.spec | {"expected": {"verdict": "reject"}})
+    make_judgement(row, "both", "mira")
+    services.withdraw(access=mira, comparison=row)
+    assert fresh(row).judged == "old"
+
+
+def test_keys_of_one_name_are_several_reviewers(project: Project, trial: Trial) -> None:
+    keys = [
+        create_api_key(project=project, name="mine", role=Role.REVIEWER, actor=SYSTEM)[0]
+        for _ in range(2)
+    ]
+    ann, ben = (
+        Access(project, Role.REVIEWER, Actor(f"key {key.name}", api_key=key)) for key in keys
+    )
+    row = make_compared_run(trial)
+
+    says(ann, row, "new")
+    says(ben, row, "old")
+
+    assert fresh(row).judged == "disputed"
+    assert {one.reviewer for one in services.standing(row)} == {
+        f"key mine #{key.pk}" for key in keys
+    }
+    assert services.withdraw(access=ben, comparison=row) is True
     assert fresh(row).judged == "new"
 
 

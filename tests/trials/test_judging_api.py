@@ -65,7 +65,10 @@ def test_a_tool_sends_what_somebody_said_and_in_which_order_they_saw_it(
     assert answer.status_code == 200
     body = answer.json()
     assert (body["id"], body["judged"]) == (str(row.uuid), "new")
-    assert [one["by"] for one in body["judgements"]] == ["ann", "key reviewer"]
+    assert [one["by"] for one in body["judgements"]] == [
+        "ann",
+        f"key reviewer #{tool.project.api_keys.get().pk}",
+    ]
     assert body["judgements"][1]["old_first"] is False
     assert row.notes.get().text == schemas.JUDGE["note"]
 
@@ -135,7 +138,7 @@ def test_a_note_is_added(trial: Trial, tool: Caller) -> None:
     blank = tool.post(path_of(row, "notes"), {"text": "  "})
 
     assert (made.status_code, made.json()["text"]) == (201, "Known\ufffd.")
-    assert made.json()["by"] == "key reviewer"
+    assert made.json()["by"] == f"key reviewer #{tool.project.api_keys.get().pk}"
     assert problem(blank)[:2] == (422, "note.empty")
 
 

@@ -384,13 +384,25 @@ def queries(client: Client, address: str) -> int:
 # ---------------------------------------------------------------- which side is which
 
 
-def test_a_reviewer_is_asked_to_judge_first(trial: Trial, mira: User) -> None:
+def test_from_a_row_that_names_the_sides_only_the_walk_is_led_to(trial: Trial, mira: User) -> None:
     row = compared(trial)
 
     page = page_of(mira, url_of("comparison_detail", row))
 
     assert "You have not judged this one." in page
-    assert url_of("comparison_judge", row) in page
+    assert f'href="{walk_url(trial)}"' in page
+    assert url_of("comparison_judge", row) not in page
+    assert "Old beside new" not in page
+
+
+def test_what_was_just_taken_back_is_judged_again_at_once(trial: Trial, mira: User) -> None:
+    row, client = compared(trial), signed_in(mira)
+    client.post(url_of("comparison_said", row), {"answer": "first"})
+    client.post(url_of("comparison_take_back", row))
+
+    page = client.get(url_of("comparison_detail", row)).content.decode()
+
+    assert f'href="{url_of("comparison_judge", row)}"' in page
     assert "Old beside new" not in page
 
 
@@ -584,10 +596,11 @@ def observed(outcome: str) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("kind", ["queued", "gone", "broken", "kept by nobody"])
+@pytest.mark.parametrize("kind", ["queued", "put off", "gone", "broken", "kept by nobody"])
 def test_every_comparison_has_a_page(trial: Trial, mira: User, kind: str) -> None:
     row = {
         "queued": lambda: make_queued(trial),
+        "put off": lambda: make_queued(trial, asked_again=2, undecided_since=trial.created_at),
         "gone": lambda: make_comparison(trial, "fail", "pass"),
         "broken": lambda: compared(trial, "fail", "undecided", has_failed=True,
                                    error_text="The verifier broke."),
@@ -599,6 +612,7 @@ def test_every_comparison_has_a_page(trial: Trial, mira: User, kind: str) -> Non
 
     assert {
         "queued": "It waits to be compared.",
+        "put off": "A judge was away, or could not be read, 2 times. It is asked again until",
         "gone": "The run was deleted.",
         "broken": "The verifier broke.",
         "kept by nobody": "What a side found is kept no longer.",

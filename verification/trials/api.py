@@ -22,7 +22,7 @@ from verification.trials.filters import ComparisonFilters
 from verification.trials.models import Trial
 from verification.trials.replays import cutover
 from verification.trials.replays import services as replaying
-from verification.trials.replays.selectors import progress
+from verification.trials.replays.selectors import progress, replay_of
 from verification.trials.services import promoting, starting, stopping
 from verification.verifiers.models import VerifierVersion
 
@@ -137,6 +137,21 @@ def replay_trial(
             access=access, trial=trial, tags=body.tags, with_canary=body.canary
         )
     return Status(202, rendering.trial_replay(replay, progress(replay)))
+
+
+@router.post(
+    f"{ONE}/replays/{{uuid:trial_replay_id}}/cancel",
+    response={200: schemas.TrialReplayOut} | errors(403, 404),
+    summary="Cancel a replay of a trial that is not over",
+)
+def cancel_trial_replay(
+    request: HttpRequest, trial_id: UUID, trial_replay_id: UUID
+) -> dict[str, Any]:
+    """What was compared stays, what waits goes. `cancelled` is false where it had ended before."""
+    access, trial = _found(request, trial_id, Role.EDITOR)
+    replaying.cancel(access=access, trial=trial, replay=trial_replay_id)
+    replay = replay_of(access.project, trial, trial_replay_id)
+    return rendering.trial_replay(replay, progress(replay))
 
 
 @router.post(

@@ -90,6 +90,11 @@ class ComparisonPage:
         return words.ANSWERS["first" if is_first else "second"]
 
     @property
+    def was_taken_back(self) -> bool:
+        """Whether the looker had it from the walk once, and may go straight back to it."""
+        return any(one.reviewer == self.reviewer for one in self._all_said)
+
+    @property
     def is_asked(self) -> bool:
         return is_asked(self.row)
 

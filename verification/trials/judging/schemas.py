@@ -18,7 +18,7 @@ from verification.trials.models import Judged
 KIND = "9f2c4e7ab01d55aa"
 AT = "2026-03-02T09:12:00Z"
 JUDGE: dict[str, Any] = {"said": "new", "old_first": True, "note": "An N/A cell is no placeholder."}
-SAID: dict[str, Any] = {"by": "key labelling", "said": "new", "old_first": True, "at": AT}
+SAID: dict[str, Any] = {"by": "key labelling #7", "said": "new", "old_first": True, "at": AT}
 JUDGED: dict[str, Any] = {
     "id": COMPARISON_ID,
     "judged": "new",
@@ -26,7 +26,7 @@ JUDGED: dict[str, Any] = {
     "judgements": [SAID],
 }
 NOTE: dict[str, Any] = {"text": "An N/A cell is no placeholder."}
-NOTED: dict[str, Any] = {"id": 7, **NOTE, "by": "key labelling", "at": AT}
+NOTED: dict[str, Any] = {"id": 7, **NOTE, "by": "key labelling #7", "at": AT}
 ACKNOWLEDGE: dict[str, Any] = {"kind": KIND, "reason": "Rule 4 is being rewritten.", "days": 14}
 ACKNOWLEDGED: dict[str, Any] = {
     "id": 3,

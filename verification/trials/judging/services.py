@@ -25,6 +25,7 @@ from verification.trials.models import (
     Reveal,
     Trial,
 )
+from verification.trials.replays.cases import word_of_case
 
 FRESH: Final = timedelta(minutes=10)
 MAX_NOTE_CHARS = 4_000
@@ -44,7 +45,12 @@ class Undone:
 
 
 def reviewer_of(actor: Actor) -> str:
-    """A person by the user name alone: who takes another full name is nobody else."""
+    """A person by the user name alone: who takes another full name is nobody else.
+
+    A key by its number too: people give theirs the same names, and are several all the same.
+    """
+    if actor.api_key is not None:
+        return f"{actor.name} #{actor.api_key.pk}"
     name = actor.user.username if actor.user else actor.name
     return name[:MAX_NAME_CHARS]
 
@@ -222,10 +228,10 @@ def _remember_seen(row: Comparison, actor: Actor) -> bool:
 
 
 def _recount(row: Comparison) -> None:
-    """What all that stand agree on."""
+    """What all that stand agree on; a golden case's own word where nobody says anything."""
     said = list(standing(row).values_list("said", "created_at"))
-    words = {word for word, _ in said}
-    row.judged = words.pop() if len(words) == 1 else Judged.DISPUTED.value if words else ""
+    words = {word for word, _ in said} or {word_of_case(row)}
+    row.judged = words.pop() if len(words) == 1 else Judged.DISPUTED.value
     row.judged_at = max((at for _, at in said), default=None)
     Comparison.objects.filter(pk=row.pk).update(judged=row.judged, judged_at=row.judged_at)
 

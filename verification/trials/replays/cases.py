@@ -19,6 +19,7 @@ from verification.engine.golden.replay import CannotReplay, Replayed, World, rep
 from verification.engine.golden.scores import expected_verdict
 from verification.engine.outcome import Outcome, SeverityClass, Verdict
 from verification.engine.shadow import Full, SideOutcome, compare
+from verification.engine.shadow.observed import full_of_observed
 from verification.engine.verifier import VerifierSpec
 from verification.golden.cases.selectors import ReadVersion, read_version, versions_to_read
 from verification.runs import worker
@@ -123,6 +124,16 @@ def judged(expected: Mapping[str, Any], old: Full, new: Full) -> str:
         (False, True): Judged.NEW,
         (False, False): Judged.NEITHER,
     }[is_right[0], is_right[1]].value
+
+
+def word_of_case(comparison: Comparison) -> str:
+    """What `judged` makes of a comparison as it is kept; '' for one of no golden case."""
+    version = comparison.case_version
+    if version is None or not comparison.diff_class:
+        return ""
+    observed = (comparison.old_observed, comparison.new_observed)
+    old, new = (full_of_observed(one) if one else BROKEN for one in observed)
+    return judged(version.spec.get("expected") or {}, old, new)
 
 
 def _definition(comparison: Comparison, read: ReadVersion, version: int | None) -> Definition:
