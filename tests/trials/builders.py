@@ -32,6 +32,7 @@ from verification.trials.models import (
     Trial,
     TrialReplay,
 )
+from verification.trials.selectors import corpus_terms
 from verification.verifiers.models import VerifierVersion
 from verification.verifiers.services import add_version
 
@@ -251,8 +252,7 @@ def make_acknowledgement(comparison: Comparison, **columns: Any) -> Acknowledgem
 
 def make_cutover_replay(trial: Trial, **columns: Any) -> Replay:
     """The candidate's replay of the corpus as it is now, of which nothing regressed."""
-    version = trial.candidate_process_version
-    process = version.process if version else None
+    process, version = corpus_terms(trial)
     return make_replay(
         trial.project,
         **{

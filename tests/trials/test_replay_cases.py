@@ -9,7 +9,7 @@ from loomverify.accounts.models import Project, Role
 from loomverify.errors import Forbidden
 from processes.models import Process
 from processes.services import publish
-from tests.builders import SOURCE_TEXT, make_process, make_project
+from tests.builders import SOURCE_TEXT, add_version, make_process, make_project
 from tests.golden.builders import document, editor_of, make_case
 from tests.golden.replayed import ASKS, FILES, PASSED
 from tests.trials.builders import access_to, make_legacy, make_trial, make_verifier
@@ -286,6 +286,23 @@ def test_a_candidate_version_is_replayed_over_the_cases_of_its_process(project: 
 
     assert (replay.process_version, replay.total) == (version, 1)
     assert replay.counts["new"] == 1
+
+
+def test_where_the_verifier_changes_too_all_cases_are_replayed_by_both(project: Project) -> None:
+    other = make_process(project, slug="other")
+    good(project)
+    make_case(project, "elsewhere", process="other")
+    version, verifier = unpublished(project), make_verifier(project, regex_default_advisory=False)
+    trial = make_trial(project, candidate=verifier, candidate_process_version=version)
+
+    replay = replay_corpus(access=access_to(project), trial=trial)
+    golden.run_now(replay)
+
+    taken = replay.results.values_list("case__process", "process_version")
+    assert dict(taken) == {"small-work": version.pk, "other": other.published_id}
+    assert (replay.verifier_version, cutover_replay(trial)) == (verifier, replay)
+    add_version(other, SOURCE_TEXT + "# Better.\n")
+    assert cutover_replay(trial) is None, "what is published by now was not replayed"
 
 
 def test_a_replay_for_the_cutover_that_is_under_way_is_not_started_twice(

@@ -126,7 +126,8 @@ class Replay(models.Model):
     """Cases replayed by one verifier version. Its results are its work items.
 
     `process_version` or `candidate_text` (a process file that is no version yet) stand in for
-    the published version of their process, and leave the other processes' cases out.
+    the published version of their process, and leave the other processes' cases out; a version
+    without `process` leaves none out.
     `is_live_line`: verifier and processes were those that judge runs; only such a replay says
     what held before. `corpus_sha256` names the case versions it ran over.
     """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import TypeAlias
 from uuid import UUID
 
 from django.db.models import Exists, OuterRef, QuerySet
@@ -37,6 +38,8 @@ HEAVY = (
     "candidate_process_version__source_text",
 )
 ALL = ComparisonFilters()
+Candidate: TypeAlias = tuple[int, int | None, bool]
+"""Verifier version, process version, and whether another verifier than before would judge."""
 HEAVY_COMPARISON = ("old_observed", "new_observed")
 
 
@@ -110,17 +113,21 @@ def _evidence(figures: Figures, corpus: Corpus | None) -> Evidence:
 def corpus_terms(trial: Trial) -> tuple[Process | None, ProcessVersion | None]:
     """Over which cases a cutover's replay of the corpus goes, and by which process version.
 
-    A verifier judges every process; a version of a process, its own cases alone.
+    A verifier judges every process, the others as they are published; where that stays as it is,
+    a version of a process judges its own cases alone.
     """
     version = trial.candidate_process_version
-    return (version.process if version else None), version
+    return (version.process if version and not _is_other_verifier(trial) else None), version
+
+
+def _is_other_verifier(trial: Trial) -> bool:
+    return trial.candidate_verifier_id != trial.baseline_verifier_id
 
 
 def cutover_replay(trial: Trial) -> Replay | None:
     """The newest finished replay of the whole corpus by the candidate, as the corpus is now."""
     found = newest_cutover_replay(trial, (ReplayState.FINISHED,))
-    is_current = found and (trial.candidate_process_version or is_over_published(found))
-    return found if is_current else None
+    return found if found and is_over_published(found) else None
 
 
 def newest_cutover_replay(trial: Trial, states: Iterable[str]) -> Replay | None:
@@ -151,14 +158,14 @@ def _corpus(trial: Trial) -> Corpus | None:
     return Corpus(found.total, heard.worse_count - heard.lost_count, heard.lost_count)
 
 
-def _corpora(trials: Iterable[Trial]) -> dict[tuple[int, int | None], Corpus | None]:
+def _corpora(trials: Iterable[Trial]) -> dict[Candidate, Corpus | None]:
     """What the corpus says of each candidate; those that were never replayed cost nothing."""
     by_candidate = {_candidate(trial): trial for trial in trials}
     replayed = set(
         Replay.objects.filter(
             purpose=ReplayPurpose.CUTOVER,
             state=ReplayState.FINISHED,
-            verifier_version__in={verifier for verifier, _ in by_candidate},
+            verifier_version__in={verifier for verifier, *_ in by_candidate},
         ).values_list("verifier_version_id", flat=True)
     )
     return {
@@ -167,8 +174,9 @@ def _corpora(trials: Iterable[Trial]) -> dict[tuple[int, int | None], Corpus | N
     }
 
 
-def _candidate(trial: Trial) -> tuple[int, int | None]:
-    return trial.candidate_verifier_id, trial.candidate_process_version_id
+def _candidate(trial: Trial) -> Candidate:
+    is_other = _is_other_verifier(trial)
+    return trial.candidate_verifier_id, trial.candidate_process_version_id, is_other
 
 
 def comparisons(trial: Trial, filters: ComparisonFilters = ALL) -> QuerySet[Comparison]:

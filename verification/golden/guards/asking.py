@@ -73,10 +73,15 @@ def heard_of_verifier(version: VerifierVersion) -> Heard | None:
 
 
 def is_over_published(replay: Replay) -> bool:
-    """Whether each case was taken by the version of its process that is published now."""
+    """Whether each case was taken by the version of its process that is published now.
+
+    Where the replay names a version, that one stands in for the published one.
+    """
     published = dict(
         replay.project.processes.filter(published__isnull=False).values_list("slug", "published_id")
     )
+    if replay.process_version:
+        published[replay.process_version.process.slug] = replay.process_version.pk
     rows = ReplayResult.objects.filter(replay=replay).annotate(
         own=KeyTextTransform("process_text", "case_version__spec")
     )

@@ -260,7 +260,7 @@ def same_again(page: ReplayPage) -> str:
     Empty where it cannot: a text that was no version is not kept there.
     """
     replay = page.replay
-    if replay.candidate_sha256:
+    if replay.candidate_sha256 or (replay.process_version and not replay.process):
         return ""
     over = ""
     if replay.process and replay.process_version:

@@ -77,10 +77,12 @@ def start(
     tags: Sequence[str] = (),
     is_live: bool = False,
     with_canary: bool = False,
+    is_over_all: bool = False,
 ) -> Replay:
     """Start a replay; workers are woken when it is stored. `verifier` None: the active one.
 
     `candidate_text` and `process_version` stand in for the published version of their process.
+    They leave the other processes' cases out, but for `is_over_all`, which takes these as published.
     With nothing to replay it is over at once, and says so.
 
     Raises:
@@ -93,7 +95,7 @@ def start(
         actor,
         purpose,
         verifier or _active(project),
-        process or (process_version.process if process_version else None),
+        process or _process_of(process_version, is_over_all=is_over_all),
         process_version,
         candidate_text,
         tuple(dict.fromkeys(tags)),
@@ -101,6 +103,10 @@ def start(
         with_canary or purpose == ReplayPurpose.CUTOVER,
     )
     return _started(_checked(wish))
+
+
+def _process_of(version: ProcessVersion | None, *, is_over_all: bool) -> Process | None:
+    return version.process if version and not is_over_all else None
 
 
 def _started(wish: Wish) -> Replay:
@@ -268,7 +274,8 @@ def _process_versions(wish: Wish) -> dict[str, int]:
     """By which version of its process each case is taken; a candidate text is none."""
     if wish.candidate_text:
         return {}
-    if wish.process and wish.process_version:
-        return {wish.process.slug: wish.process_version.pk}
     published = wish.project.processes.filter(published__isnull=False)
-    return dict(published.values_list("slug", "published_id"))
+    versions = dict(published.values_list("slug", "published_id"))
+    if wish.process_version:
+        versions[wish.process_version.process.slug] = wish.process_version.pk
+    return versions

@@ -53,7 +53,8 @@ UNMARKED = Mark(NOT_REPLAYED, "not yet")
 def over_words(replay: Replay) -> str:
     """Of which processes; as they were published then, where no state is named."""
     if replay.process is None:
-        return "all processes"
+        version = replay.process_version
+        return f"all processes, one by its v{version.number}" if version else "all processes"
     if replay.process_version:
         return f"{replay.process.slug} v{replay.process_version.number}"
     if replay.candidate_sha256:

@@ -84,6 +84,7 @@ def _promote_page(
         "corpus_replay": running,
         "change": change,
         "stands_in_the_way": stands_in_the_way,
+        "not_compared": cutovers.not_compared(trial, change) if change else (),
         "words": _words(trial, change, gate),
     }
     return render(request, "trials/trial_promote.html", shown, status=status)

@@ -11,7 +11,7 @@ from verification.trials.selectors import corpus_terms, newest_cutover_replay
 
 
 def replay_corpus(*, access: Access, trial: Trial) -> Replay:
-    """Replay what the candidate would change: a process version, the cases of its process alone.
+    """Replay what the candidate would change: a process version alone, the cases of its process.
 
     One of just this that is under way is returned instead of a second one.
 
@@ -27,6 +27,7 @@ def replay_corpus(*, access: Access, trial: Trial) -> Replay:
         verifier=trial.candidate_verifier,
         process=process,
         process_version=version,
+        is_over_all=process is None,
     )
 
 

@@ -12,7 +12,8 @@ from processes.models import Process, ProcessVersion
 from verification.engine.cutover import CriterionState, Gate
 from verification.golden.guards.words import REGRESSED
 from verification.trials import selectors
-from verification.trials.models import Trial
+from verification.trials.figures import COUNTED
+from verification.trials.models import Comparison, Trial
 from verification.trials.services.starting import live_verifier, same_verifiers
 from verification.verifiers.guards import ACTIVATING
 from verification.verifiers.models import VerifierVersion
@@ -81,17 +82,27 @@ def _process_pair(trial: Trial) -> tuple[ProcessVersion, ProcessVersion] | None:
 def heard_already(trial: Trial, cutover: Cutover, gate: Gate) -> str:
     """The corpus was replayed for the cutover, the held set too: that is what guards ask for.
 
-    Where both change, a guard asks for more than that replay tells; and where a guard knows of
-    a later one in which cases regressed, nothing has answered it.
+    Where both change, it was replayed by both. Where a guard knows of a later replay in which
+    cases regressed, nothing has answered it.
     """
     holds = {one.name for one in gate.criteria if one.state is CriterionState.HOLDS}
     replay = selectors.cutover_replay(trial) if "corpus" in holds else None
-    if replay is None or (cutover.verifier and cutover.process):
+    if replay is None:
         return ""
     objections = (word.objection for word in words_of(cutover))
     if any(one is not None and one.code == REGRESSED for one in objections):
         return ""
     return f"Replayed for the cutover: of {replay.total:,} cases none regressed ({replay.uuid})."
+
+
+def not_compared(trial: Trial, cutover: Cutover) -> list[str]:
+    """Processes that a new verifier would judge as well, and of which the trial saw no run."""
+    if cutover.verifier is None:
+        return []
+    pairs = Comparison.objects.filter(trial=trial, origin__in=COUNTED).exclude(diff_class="")
+    published = trial.project.processes.filter(published__isnull=False)
+    others = published.exclude(slug__in=pairs.order_by().values("process").distinct())
+    return list(others.order_by("slug").values_list("slug", flat=True))
 
 
 def words_of(cutover: Cutover) -> list[Word]:
