@@ -218,7 +218,8 @@ def test_a_candidate_whose_judge_is_away_is_in_doubt(
     found = work_once(trial)
 
     assert (found.old, found.new, found.diff_class) == ("pass", "undecided", "new_undecided")
-    assert not found.has_failed
+    assert found.has_failed
+    assert found.error_text == "The verifier could not look into it. It was asked once."
 
 
 def test_a_trial_stops_when_its_budget_is_spent(

@@ -126,6 +126,14 @@ def test_a_new_run_wakes_a_worker_and_another_one_does_not(
 
     assert woken == [trial.pk]
 
+    later = timezone.now() + timedelta(minutes=10)  # when a judge that was away is asked again
+    Trial.objects.filter(pk=trial.pk).update(next_at=later)
+    make_run(trial.project)
+    with django_capture_on_commit_callbacks(execute=True):
+        sampling.sample()
+
+    assert woken == [trial.pk] * 2
+
 
 def test_a_trial_ends_when_its_time_is_over(trial: Trial) -> None:
     at = timezone.now() - timedelta(minutes=1)

@@ -49,7 +49,25 @@ BEGIN_EVALUATION = """
     select * from begun
 """
 
-BEGIN_REVERIFICATION = """
+_CARRIED = """
+    insert into runs_tierresult (
+        evaluation_id, tier, status, model, calls, cached, recovery, prompt_tokens,
+        completion_tokens, cost_usd, duration_ms, detail, result
+    )
+    select begun.id, done.tier, done.status, done.model, 0, 0, done.recovery, 0, 0, 0,
+           done.duration_ms, done.detail, done.result || '{
+               "calls": 0, "cached": 0, "prompt_tokens": 0, "completion_tokens": 0,
+               "cost_usd": "0"
+           }'
+    from runs_tierresult done, begun, last
+    where done.evaluation_id = last.id and done.tier < all (
+        select tier from runs_tierresult
+        where evaluation_id = last.id and status not in ('passed', 'failed')
+    )
+"""
+"""What was achieved before, by the evaluation `last`, is carried over, and was paid for there."""
+
+BEGIN_REVERIFICATION = f"""
     with last as (
         select * from runs_evaluation
         where run_id = %(run)s and purpose in ('live', 'reverify') and finished_at is not null
@@ -70,33 +88,22 @@ BEGIN_REVERIFICATION = """
                    where run_id = %(run)s and purpose = 'reverify'
                ),
                last.process_version_id, last.verifier_version_id, last.engine_build,
-               %(now)s, '', '', '', '', '', '', '', 0, '[]', '{}', '{}', '[]', 0, 0
+               %(now)s, '', '', '', '', '', '', '', 0, '[]', '{{}}', '{{}}', '[]', 0, 0
         from last
         returning id, uuid, purpose, process_version_id, verifier_version_id
-    ), carried as (
-        insert into runs_tierresult (
-            evaluation_id, tier, status, model, calls, cached, recovery, prompt_tokens,
-            completion_tokens, cost_usd, duration_ms, detail, result
-        )
-        select begun.id, done.tier, done.status, done.model, 0, 0, done.recovery, 0, 0, 0,
-               done.duration_ms, done.detail, done.result || '{
-                   "calls": 0, "cached": 0, "prompt_tokens": 0, "completion_tokens": 0,
-                   "cost_usd": "0"
-               }'
-        from runs_tierresult done, begun, last
-        where done.evaluation_id = last.id and done.tier < all (
-            select tier from runs_tierresult
-            where evaluation_id = last.id and status not in ('passed', 'failed')
-        )
-    ), told as (
+    ), carried as ({_CARRIED}), told as (
         insert into runs_event (run_id, seq, kind, at, data)
         select last.run_id, 1 + (select max(seq) from runs_event where run_id = %(run)s),
-               'evaluation_started', %(now)s, '{"purpose": "reverify"}'
+               'evaluation_started', %(now)s, '{{"purpose": "reverify"}}'
         from last
     )
     select * from begun
+"""  # noqa: S608 - constants of this module
+
+CARRY_BESIDE = f"""
+    with begun as (select %(evaluation)s::bigint as id), last as (select %(after)s::bigint as id)
+    {_CARRIED} on conflict do nothing
 """
-"""What was achieved before is carried over, and was paid for there."""
 
 _WORK = """
     run.id, run.uuid, run.project_id, project.uuid, process.slug, run.task_id,

@@ -102,6 +102,7 @@ COMPARISON: dict[str, Any] = {
     "judged": None,
     "judged_at": None,
     "acknowledged": False,
+    "asked_again": 0,
     "failed": False,
     "error": "",
     "compared_at": "2026-03-02T08:00:02Z",

@@ -186,7 +186,15 @@ class Comparison(models.Model):
     is_aa = models.BooleanField(default=False, help_text="Both sides are asked twice.")
 
     lease_until = models.DateTimeField(null=True, blank=True)
-    claims = models.PositiveSmallIntegerField(default=0, help_text="How often a worker took it.")
+    claims = models.PositiveSmallIntegerField(
+        default=0, help_text="How often a worker took it, or put it off."
+    )
+    asked_again = models.PositiveSmallIntegerField(
+        default=0, help_text="How often it was put off, to ask again a judge that was away."
+    )
+    undecided_since = models.DateTimeField(
+        null=True, blank=True, help_text="When it was first put off."
+    )
     compared_at = models.DateTimeField(null=True, blank=True)
     error_text = models.CharField(
         max_length=500, blank=True, help_text="Why it could not be compared."
@@ -246,6 +254,11 @@ class Comparison(models.Model):
                 fields=["trial", "id"],
                 condition=models.Q(compared_at__isnull=True),
                 name="comparison_waiting",
+            ),
+            models.Index(
+                fields=["trial"],
+                condition=models.Q(compared_at__isnull=True, asked_again__gt=0),
+                name="comparison_put_off",
             ),
             GinIndex(fields=["rules"], name="comparison_rules"),
         ]

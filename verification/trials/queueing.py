@@ -12,12 +12,13 @@ from verification.trials.models import Origin, Trial, TrialReplay
 
 COLUMNS = """
     uuid, trial_id, replay_id, origin, run_id, case_version_id, process, phase, title, is_aa,
-    claims, error_text, old_observed, new_observed, old, new, old_reason, new_reason, old_again,
-    new_again, old_cost_usd, new_cost_usd, old_ms, new_ms, has_failed, diff_class, finer, rules,
-    summary, kind, judged, created_at
+    claims, asked_again, error_text, old_observed, new_observed, old, new, old_reason, new_reason,
+    old_again, new_again, old_cost_usd, new_cost_usd, old_ms, new_ms, has_failed, diff_class, finer,
+    rules, summary, kind, judged, created_at
 """
 UNCOMPARED = """
-    0, '', '{}', '{}', '', '', '', '', '', '', 0, 0, 0, 0, false, '', '{}', '{}', '', '', '', now()
+    0, 0, '', '{}', '{}', '', '', '', '', '', '', 0, 0, 0, 0, false, '', '{}', '{}', '', '', '',
+    now()
 """
 """What the columns after `is_aa` hold until two sides are compared."""
 _QUEUE = """

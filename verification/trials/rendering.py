@@ -106,7 +106,7 @@ def corpus_replay(replay: Replay) -> Rendered:
 def comparison(trial: Trial, row: Comparison) -> Rendered:
     """One of `selectors.comparisons`."""
     same = ("origin", "process", "phase", "title", "finer", "rules", "summary", "kind",
-            "judged_at", "compared_at")  # fmt: skip
+            "judged_at", "asked_again", "compared_at")  # fmt: skip
     return {
         "id": row.uuid,
         "url": comparison_url(trial, row),

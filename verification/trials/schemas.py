@@ -153,7 +153,7 @@ class TrialOut(TrialSummary):
 
     model_config = ConfigDict(json_schema_extra=examples.shown(examples.TRIAL))
     pairs: int
-    waiting: int = Field(description="Comparisons that nobody has worked on yet.")
+    waiting: int = Field(description="Not compared yet, those too that wait for a judge.")
     judged: int
     classes: dict[str, int]
     matrix: dict[str, dict[str, int]] = Field(description="Of old outcomes, of new ones.")
@@ -197,6 +197,7 @@ class ComparisonOut(Schema):
     judged: Annotated[str, one_of(Judged)] | None
     judged_at: datetime | None
     acknowledged: bool
+    asked_again: int = Field(description="How often it waited, to ask again a judge that was away.")
     failed: bool
     error: str
     compared_at: datetime | None

@@ -16,9 +16,9 @@ from verification.runs import figures
 from verification.runs.models import Evaluation
 
 # A verification that went on paid for its first tiers in the evaluation before.
-_CALLS = """
+_MADE = """
     with side as (
-        select id, run_id, purpose, verifier_version_id from runs_evaluation
+        select id, run_id, purpose, trial_id, seq, verifier_version_id from runs_evaluation
         where id = any(%(evaluations)s)
     ), made as (
         select side.id as side, call.*,
@@ -31,14 +31,21 @@ _CALLS = """
                 past.id = side.id or (
                     side.purpose = 'reverify' and past.purpose in ('live', 'reverify')
                     and past.verifier_version_id = side.verifier_version_id
+                ) or (
+                    side.purpose in ('shadow', 'aa') and past.purpose = side.purpose
+                    and past.trial_id = side.trial_id and past.seq %% 2 = side.seq %% 2
                 )
             )
         join runs_modelcall call on call.evaluation_id = past.id
-        where exists (
+        where past.id = side.id or exists (
             select from runs_tierresult reached
             where reached.evaluation_id = side.id and reached.tier = call.tier
         )
     )
+"""
+_CALL_IDS = f"{_MADE} select side, id from made where turn = 1"  # noqa: S608 - constants of this module
+_CALLS = f"""
+    {_MADE}
     select made.side, made.tier, made.ask, made.cached,
            case when made.cached then coalesce(first.cost_usd, 0) else made.cost_usd end,
            case when made.cached then coalesce(first.duration_ms, 0) else made.duration_ms end
@@ -55,7 +62,7 @@ _CALLS = """
           )
     ) first on true
     where made.turn = 1
-"""
+"""  # noqa: S608 - constants of this module
 
 _FALSE_FAILS = f"""
     select run.id, run.project_id, run.created_at from runs_run run
@@ -95,6 +102,16 @@ def in_full(evaluation_ids: Collection[int], *, with_calls: bool) -> dict[int, I
     if with_calls:
         for pk, calls in _calls(evaluation_ids).items():
             found[pk] = _with(found[pk], calls)
+    return found
+
+
+def calls_of(evaluation_ids: Collection[int]) -> defaultdict[int, list[int]]:
+    """By evaluation the calls that it came from, also those of tiers that were carried over."""
+    found: defaultdict[int, list[int]] = defaultdict(list)
+    with connection.cursor() as cursor:
+        cursor.execute(_CALL_IDS, {"evaluations": list(evaluation_ids)})
+        for side, call in cursor.fetchall():
+            found[side].append(call)
     return found
 
 

@@ -57,7 +57,10 @@ class Loaded:
 
 @dataclass(frozen=True, slots=True)
 class Evaluated:
-    """What an evaluation came to, before it is stored. `error`: how its verification broke."""
+    """What an evaluation came to, before it is stored.
+
+    `error`: how its verification broke. `retry_after` (seconds) is what a judge asked for.
+    """
 
     wanted: Wanted
     loaded: Loaded
@@ -66,6 +69,7 @@ class Evaluated:
     started_at: datetime
     duration_ms: int
     error: str = ""
+    retry_after: float = 0.0
 
     @property
     def conclusion(self) -> Conclusion:
@@ -107,17 +111,20 @@ def evaluate(
     done = casting.saved_tiers(begun) if begun else []
     before_ms = sum(report.duration_ms for report in done)
 
-    def ended(following: Following, error: str = "") -> Evaluated:
+    def ended(following: Following, error: str = "", retry_after: float = 0.0) -> Evaluated:
         took_ms = before_ms + round((time.monotonic() - started) * 1000)
         reports = [*done, _lost_tier(done, error)] if error else done
-        return Evaluated(wanted, loaded, following, reports, started_at, took_ms, error)
+        return Evaluated(
+            wanted, loaded, following, reports, started_at, took_ms, error, retry_after
+        )
 
     if error:
         return ended(_broken(loaded), error)
     try:
         case, ports, judge = _cast(wanted, loaded, begun or _unstored(wanted), hold, tier)
         casting.keep_each(climb(case, ports, done), judge, done, save=save)
-        return ended(followed(case, loaded, conclude(case, done)))
+        conclusion = conclude(case, done)
+        return ended(followed(case, loaded, conclusion), retry_after=judge.retry_after)
     except (LeaseLost, DatabaseError):
         raise
     except Exception as fault:

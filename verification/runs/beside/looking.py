@@ -53,7 +53,11 @@ class Looked:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """One evaluation that is to stand beside a run's own."""
+    """One evaluation that is to stand beside a run's own.
+
+    `seq` is odd on the old side, even on the new one: 1 and 2, then 3 and 4 where they are asked
+    again. `after` is the evaluation that left its side in doubt: its tiers are carried over.
+    """
 
     run_id: int
     trial_id: int
@@ -61,6 +65,7 @@ class Wanted:
     seq: int
     verifier_version_id: int
     process_version_id: int
+    after: int | None = None
 
     @property
     def key(self) -> Key:

@@ -136,12 +136,19 @@ def _begin(wanted: Wanted) -> BegunBefore:
     try:
         with transaction.atomic():
             Evaluation.objects.bulk_create([row], ignore_conflicts=True)
+            if wanted.after and (begun := _begun(wanted)) and not begun.is_finished:
+                carried = {"evaluation": begun.evaluation_id, "after": wanted.after}
+                statements.run(statements.CARRY_BESIDE, **carried)
     except IntegrityError as error:
         raise LeaseLost(f"run {wanted.run_id} was deleted") from error
-    found = begun_before(wanted.trial_id, [wanted.run_id]).get(wanted.key)
+    found = _begun(wanted)
     if found is None:
         raise LeaseLost(f"run {wanted.run_id} was deleted")
     return found
+
+
+def _begun(wanted: Wanted) -> BegunBefore | None:
+    return begun_before(wanted.trial_id, [wanted.run_id]).get(wanted.key)
 
 
 def _finish(before: BegunBefore, made: Evaluated, hold: Hold) -> bool:

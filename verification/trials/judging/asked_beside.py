@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from verification.runs.artefacts import Diff, diff_of
+from verification.runs.beside.counting import calls_of
 from verification.runs.evidence_store import EvidenceLost, read_blob
 from verification.runs.exchanges import LOST, ListedCall
 from verification.runs.models import Blob, ModelCall
@@ -71,9 +72,10 @@ def pairs_of(row: Comparison) -> list[AskedPair]:
     old, new = row.old_evaluation_id, row.new_evaluation_id
     if old is None or new is None:
         return []
-    calls = ModelCall.objects.filter(evaluation__in=[old, new]).order_by("tier", "seq")
+    ids = calls_of([old, new])
+    calls = ModelCall.objects.filter(pk__in=[*ids[old], *ids[new]]).order_by("tier", "seq")
     calls = calls.select_related("evaluation", "request__project", "reply__project")
-    left, right = (_named(one for one in calls if one.evaluation_id == side) for side in (old, new))
+    left, right = (_named(one for one in calls if one.pk in ids[side]) for side in (old, new))
     names = sorted({**right, **left}, key=lambda name: (name[0], _place(name, left, right)))
     return [
         AskedPair(number, name[0], left.get(name), right.get(name))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cached_property
 from typing import Final
 from uuid import UUID
@@ -17,6 +17,7 @@ from verification.engine.finding import Finding
 from verification.golden.cases.expecting import PLAIN, Expectation, expectations
 from verification.golden.models import GoldenCase
 from verification.runs.models import RunFile
+from verification.runs.reverifying import deadline
 from verification.runs.wording import Badge
 from verification.trials.judging import services
 from verification.trials.judging import wording as words
@@ -114,6 +115,18 @@ class ComparisonPage:
     @property
     def case(self) -> GoldenCase | None:
         return self.row.case_version.case if self.row.case_version else None
+
+    @property
+    def put_off(self) -> str:
+        """Why it waits for longer; '' where no judge was away."""
+        if self.row.undecided_since is None:
+            return ""
+        times = "once" if self.row.asked_again == 1 else f"{self.row.asked_again} times"
+        until = deadline(self.row.undecided_since).astimezone(UTC)
+        return (
+            f"A judge was away, or could not be read, {times}. It is asked again until "
+            f"{until:%H:%M} UTC, and the work is not blamed."
+        )
 
     @property
     def diff_class(self) -> Badge | None:

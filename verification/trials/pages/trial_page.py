@@ -93,6 +93,7 @@ class Live:
     replays: Sequence[ReplayRow]
     corpus_replay: Replay | None
     waiting: int
+    put_off: int
     not_compared: int
     counts: dict[str, int]
     seconds: int
@@ -131,6 +132,7 @@ def live_of(trial: Trial, origin: str) -> Live:
         replays=rows,
         corpus_replay=running_replay,
         waiting=totals["waiting"],
+        put_off=totals["put_off"],
         not_compared=totals["not_compared"],
         counts=totals["origins"],
         seconds=UNDER_WAY_SECONDS if is_busy else calm,
@@ -143,12 +145,14 @@ def _totals(trial: Trial) -> dict[str, Any]:
     counted = rows.annotate(
         compared=Count("pk", filter=~Q(diff_class="")),
         waiting=Count("pk", filter=Q(compared_at__isnull=True)),
+        put_off=Count("pk", filter=Q(compared_at__isnull=True, asked_again__gt=0)),
         lost=Count("pk", filter=Q(compared_at__isnull=False, diff_class="")),
     )
     found = list(counted)
     return {
         "origins": {row["origin"]: row["compared"] for row in found},
         "waiting": sum(row["waiting"] for row in found),
+        "put_off": sum(row["put_off"] for row in found),
         "not_compared": sum(row["lost"] for row in found),
     }
 

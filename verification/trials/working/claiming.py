@@ -1,17 +1,19 @@
 """Who works on which comparisons: taken in batches, held by a lease, counted.
 
-A row's `claims` is the fencing number too: who comes back with an older one writes nothing.
+A row's `claims` is the fencing number too: who comes back with an older one writes nothing. One
+that is put off, to ask again a judge that was away, gets a new number with that.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
 from django.db import connection, transaction
-from django.db.models import Exists, Min, OuterRef, Q
+from django.db.models import Exists, Min, OuterRef, Q, QuerySet
 from django.utils import timezone
 from psycopg.types.json import Jsonb
 
@@ -23,6 +25,8 @@ from verification.trials.working import waking
 
 MAX_CLAIMS = 3
 """A comparison that was taken so often in vain is one that kills its workers."""
+MOST_PUT_OFF = 20
+"""With so many put off a judge is away for all, and no further run is begun."""
 
 _WANTED = """
     case when comparison.replay_id is null then trial.state = 'running'
@@ -33,7 +37,10 @@ _OF = """
     join trials_trial trial on trial.id = comparison.trial_id
     left join trials_trialreplay replay on replay.id = comparison.replay_id
 """
-_FRESH = "comparison.claims = 0 order by comparison.replay_id nulls first, comparison.id"
+_FRESH = """
+    comparison.claims = 0 and (%(may_begin)s or comparison.origin = 'corpus')
+    order by comparison.replay_id nulls first, comparison.id
+"""
 _LEFT = """
     comparison.claims > 0 and (comparison.lease_until is null or comparison.lease_until <= %(now)s)
     order by comparison.id
@@ -47,7 +54,7 @@ _CLAIM = f"""
     )
     update trials_comparison set claims = claims + 1, lease_until = %(until)s
     where id in (select id from free)
-    returning id, claims, replay_id, run_id, case_version_id, is_aa
+    returning id, claims, replay_id, run_id, case_version_id, is_aa, asked_again, undecided_since
 """  # noqa: S608 - constants of this module
 """Looked for once: a subquery that the planner runs again for each row finds further ones."""
 _HELD = f"""
@@ -66,6 +73,15 @@ _GIVE_BACK = """
     update trials_comparison comparison
     set lease_until = null, claims = comparison.claims - %(uncounted)s
     from unnest(%(ids)s::bigint[], %(claims)s::int[]) as mine (id, claims)
+    where mine.id = comparison.id and mine.claims = comparison.claims
+      and comparison.compared_at is null
+"""
+_PUT_OFF = """
+    update trials_comparison comparison
+    set claims = comparison.claims + 1, asked_again = asked_again + 1, lease_until = mine.until,
+        undecided_since = coalesce(undecided_since, %(now)s)
+    from unnest(%(ids)s::bigint[], %(claims)s::int[], %(until)s::timestamptz[])
+        as mine (id, claims, until)
     where mine.id = comparison.id and mine.claims = comparison.claims
       and comparison.compared_at is null
 """
@@ -109,7 +125,10 @@ _STORE = f"""
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
-    """One comparison, to be made by who claimed it."""
+    """One comparison, to be made by who claimed it.
+
+    `asked_again`: how often it was put off, the first time at `undecided_since`.
+    """
 
     pk: int
     claims: int
@@ -117,10 +136,22 @@ class Claimed:
     run_id: int | None
     case_version_id: int | None
     is_aa: bool
+    asked_again: int = 0
+    undecided_since: datetime | None = None
+
+    @property
+    def in_vain(self) -> int:
+        """How often it was taken, and neither put off nor stored."""
+        return self.claims - 2 * self.asked_again
 
     @property
     def is_lost(self) -> bool:
-        return self.claims > MAX_CLAIMS
+        return self.in_vain > MAX_CLAIMS
+
+    @property
+    def is_hopeless(self) -> bool:
+        """It could not be stored as doubt either."""
+        return self.in_vain > MAX_CLAIMS + 1
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -174,7 +205,12 @@ def claim(trial_id: int, *, batch: int) -> list[Claimed]:
     """Take waiting comparisons; empty: none can be had now. Each is had by one worker alone."""
     now = timezone.now()
     Trial.objects.filter(pk=trial_id).update(next_at=now + waking.AGAIN)
-    given: dict[str, Any] = {"trial": trial_id, "now": now, "until": leases.until(now)}
+    given: dict[str, Any] = {
+        "trial": trial_id,
+        "now": now,
+        "until": leases.until(now),
+        "may_begin": put_off_of(trial_id)[:MOST_PUT_OFF].count() < MOST_PUT_OFF,
+    }
     # What killed a worker once is taken alone, so that it takes no other with it.
     for which, limit in ((_FRESH, batch), (_LEFT, 1)):
         with connection.cursor() as cursor:
@@ -222,6 +258,20 @@ def give_back(claimed: Sequence[Claimed], *, is_untouched: bool = True) -> None:
         cursor.execute(_GIVE_BACK, given)
 
 
+def put_off(these: Sequence[tuple[Claimed, datetime]]) -> None:
+    """Have comparisons taken again at a time of their own."""
+    until = [at for _, at in these]
+    given = {**_named([one for one, _ in these]), "until": until, "now": timezone.now()}
+    with connection.cursor() as cursor:
+        cursor.execute(_PUT_OFF, given)
+
+
+def put_off_of(trial_id: int) -> QuerySet[Comparison]:
+    return Comparison.objects.filter(
+        trial=trial_id, compared_at__isnull=True, asked_again__gt=0
+    ).order_by()
+
+
 def rest(trial_id: int) -> None:
     """Nothing can be had: say when the trial is looked at again, and end what is over.
 
@@ -234,7 +284,9 @@ def rest(trial_id: int) -> None:
         waiting = Comparison.objects.filter(trial=trial, compared_at__isnull=True)
         forget_unwanted(trial)
         first = waiting.aggregate(at=Min("lease_until"))["at"]
-        again = first or timezone.now() + waking.AGAIN
+        soon = timezone.now() + waking.AGAIN
+        # A judge may be waited for much longer than that, and new runs need not.
+        again = min(first or soon, soon) if waiting.filter(claims=0).exists() else first or soon
         Trial.objects.filter(pk=trial_id).update(next_at=again if waiting.exists() else None)
     finish_replays(trial_id)
 

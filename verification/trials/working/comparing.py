@@ -23,11 +23,17 @@ Columns = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """A pair whose evaluations are there. `errors`: what broke, by evaluation."""
+    """A pair whose evaluations are there. `errors`: what broke, by evaluation.
+
+    `retry_after` (seconds) is what a judge asked for. `doubt` is why a judge is not asked again
+    that could be, '' where none is.
+    """
 
     pair: Pair
     made: Mapping[Key, int]
     errors: Mapping[Key, str] = field(default_factory=dict)
+    retry_after: float = 0.0
+    doubt: str = ""
 
 
 def rows_of(done: Sequence[Done]) -> list[Columns]:
@@ -47,7 +53,8 @@ def rows_of(done: Sequence[Done]) -> list[Columns]:
             for name, pk in zip(("old_again", "new_again"), again, strict=False)
         }
         is_broken = full[old].is_lost or full[new].is_lost
-        rows.append(row | {"has_failed": is_broken, "error_text": _why(one) if is_broken else ""})
+        why = _why(one) if is_broken else one.doubt
+        rows.append(row | {"has_failed": is_broken or bool(why), "error_text": why})
     return rows
 
 

@@ -21,7 +21,7 @@ from verification.runs.beside.looking import Key
 from verification.runs.holding import LeaseLost
 from verification.trials.models import Comparison, Origin, Trial
 from verification.trials.replays.cases import columns_of
-from verification.trials.working import claiming, comparing
+from verification.trials.working import asking_again, claiming, comparing
 from verification.trials.working.claiming import Claimed, ComparisonHold
 from verification.trials.working.comparing import Columns, Done, uncompared
 from verification.trials.working.pairing import Pair, pair_of
@@ -50,15 +50,18 @@ class Made:
 
 def make(trial: Trial, claimed: Sequence[Claimed]) -> Made:
     """Make those that fit together, or one that may ask a judge."""
-    hopeless = [one for one in claimed if one.claims > claiming.MAX_CLAIMS + 1]
+    hopeless = [one for one in claimed if one.is_hopeless]
     if hopeless:  # taken alone
         return _stored([uncompared(one, LOST, has_failed=True) for one in hopeless], trial, ())
     runs = looking.look([one.run_id for one in claimed if one.run_id])
     others = [one for one in claimed if one.run_id not in runs]
     if others:
         return _without_runs(trial, others, [one for one in claimed if one.run_id in runs])
-    pairs = [pair_of(trial, one, runs[one.run_id]) for one in claimed if one.run_id]
     before = looking.begun_before(trial.pk, runs)
+    doubtful = asking_again.doubtful(claimed, before.values())
+    pairs = [
+        pair_of(trial, one, runs[one.run_id], before, doubtful) for one in claimed if one.run_id
+    ]
     light = [pair for pair in pairs if pair.is_light(before)]
     if light:
         heavy = [pair.claimed for pair in pairs if pair not in light]
@@ -121,7 +124,7 @@ def _store_light(
         stored = storing.store(
             [made[one.key] for pair in there for one in pair.wanted if one.key in made]
         )
-        done = [Done(pair, known | stored, _errors(pair, made)) for pair in there]
+        done = [_done(pair, known | stored, made) for pair in there]
         rows = [
             uncompared(pair.claimed, comparing.RUN_GONE) for pair in wanted if pair not in there
         ]
@@ -155,15 +158,21 @@ def _step_by_step(trial: Trial, pair: Pair, left: Sequence[Claimed]) -> Made:
         here = storing.still_there([pair.looked.run_id])
         if not claiming.held(trial.pk, [pair.claimed], for_storing=True):
             return Made(left, is_lost=True)
-        done = [Done(pair, ids, _errors(pair, made))] if here else []
+        done = [_done(pair, ids, made)] if here else []
         rows = [] if here else [uncompared(pair.claimed, comparing.RUN_GONE)]
         rows = _conclude(trial, done, rows)
-        _tell_false_fails(trial, pair.ids(ids)[:2] if here else ())
+        _tell_false_fails(trial, pair.ids(ids)[:2] if here and rows else ())
     return _made(rows, trial, left)
 
 
 def _conclude(trial: Trial, done: Sequence[Done], rows: list[Columns]) -> list[Columns]:
-    """Compare and store, in the transaction that holds comparisons and runs."""
+    """Compare and store, in the transaction that holds comparisons and runs.
+
+    What is to be asked again is put off instead; return what was stored.
+    """
+    put_off, done = asking_again.parted(done, timezone.now())
+    if put_off:
+        claiming.put_off(put_off)
     compared = comparing.rows_of(done) if done else []
     claiming.store([*rows, *compared])
     told = [
@@ -196,9 +205,14 @@ def _made(rows: Sequence[Columns], trial: Trial, left: Sequence[Claimed]) -> Mad
     return Made(left, has_failed=any(row.get("has_failed") for row in rows))
 
 
-def _errors(pair: Pair, made: dict[Key, Evaluated]) -> dict[Key, str]:
+def _done(pair: Pair, ids: dict[Key, int], made: dict[Key, Evaluated]) -> Done:
     found = [made[one.key] for one in pair.wanted if one.key in made]
-    return {one.wanted.key: one.error for one in found if one.error}
+    return Done(
+        pair,
+        ids,
+        errors={one.wanted.key: one.error for one in found if one.error},
+        retry_after=max((one.retry_after for one in found), default=0.0),
+    )
 
 
 def _by_weight(pairs: Sequence[Pair]) -> list[Pair]:

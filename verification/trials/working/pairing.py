@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -13,6 +13,8 @@ from verification.trials.models import Trial
 from verification.trials.working.claiming import Claimed
 
 OLD, NEW = 1, 2
+SIDES = 2
+"""The number of a side goes up by so much each time that it is asked again."""
 Taken: TypeAlias = int | Wanted
 """An evaluation that is there, or one that is to be made."""
 
@@ -58,16 +60,35 @@ class Pair:
         return pk(self.old), pk(self.new), tuple(pk(one) for one in self.again)
 
 
-def pair_of(trial: Trial, claimed: Claimed, looked: Looked) -> Pair:
+def pair_of(
+    trial: Trial,
+    claimed: Claimed,
+    looked: Looked,
+    before: Mapping[Key, BegunBefore],
+    doubtful: Collection[int],
+) -> Pair:
+    """`before`: what was begun for it. `doubtful`: evaluations whose judge is asked again."""
     verifiers = {OLD: trial.baseline_verifier_id, NEW: trial.candidate_verifier_id}
     processes = {OLD: trial.baseline_process_version_id, NEW: trial.candidate_process_version_id}
 
-    def wanted(seq: int, purpose: Purpose) -> Wanted:
-        process = processes[seq] or looked.process_version_id
-        return Wanted(looked.run_id, trial.pk, purpose, seq, verifiers[seq], process)
+    def turn(side: int, purpose: Purpose) -> tuple[int, int | None]:
+        """The number of the last one, or of the next where that was in doubt."""
+        newest = side + SIDES * claimed.asked_again
+        for seq in range(newest, side, -SIDES):
+            if (looked.run_id, purpose, seq) in before:
+                return seq, None
+            last = before.get((looked.run_id, purpose, seq - SIDES))
+            if last and last.evaluation_id in doubtful:
+                return newest, last.evaluation_id
+        return side, None
 
-    def side(seq: int) -> Taken:
-        found = wanted(seq, Purpose.SHADOW)
+    def wanted(side: int, purpose: Purpose) -> Wanted:
+        process = processes[side] or looked.process_version_id
+        seq, after = turn(side, purpose)
+        return Wanted(looked.run_id, trial.pk, purpose, seq, verifiers[side], process, after)
+
+    def side(which: int) -> Taken:
+        found = wanted(which, Purpose.SHADOW)
         live = (looked.live_verifier_id, looked.live_process_version_id)
         is_live = (found.verifier_version_id, found.process_version_id) == live
         return looked.live_id if is_live else found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from verification.trials.drawing import drawn_sql
@@ -40,6 +41,8 @@ def take_new(trial: Trial) -> int:
         if not running.update(seen_until=seen_until):
             transaction.set_rollback(True)
             return 0
-        if found and running.filter(next_at=None).update(next_at=now + waking.AGAIN):
+        # It may sleep for longer, until a judge that was away is asked again.
+        sleeping = Q(next_at=None) | Q(next_at__gt=now + waking.AGAIN)
+        if found and running.filter(sleeping).update(next_at=now + waking.AGAIN):
             transaction.on_commit(waking.waker(trial.pk, found))
     return found
