@@ -48,6 +48,7 @@ def test_a_rise_tells_both_shares_and_its_interval() -> None:
     (rise,) = risen({PASS: 900, FAIL: 100}, {PASS: 400, FAIL: 100})
 
     assert (rise.before, rise.after) == (0.1, 0.2)
+    assert (rise.before_n, rise.after_n) == (1000, 500)
     assert 0 < rise.low < 0.1 < rise.high
     usual = newcombe((100, 1000), (100, 500))
     assert rise.low < usual.low, "five outcomes are looked at, so that each needs more"

@@ -105,6 +105,7 @@ def make_drifted(project: Project) -> Trial:
     watch = Trial.objects.get(watches=trial)
     make_comparisons(watch, {("pass", "pass"): 60, ("pass", "fail"): 8})
     rise = {"outcome": "fail", "before": 0.07, "after": 0.19, "low": 0.04, "high": 0.2}
+    rise |= {"before_n": 600, "after_n": 68, "against": "trial"}
     Trial.objects.filter(pk=watch.pk).update(drift=[rise], drift_at=timezone.now())
     return trial
 

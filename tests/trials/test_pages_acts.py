@@ -8,7 +8,7 @@ from django.test import Client
 from django.urls import reverse
 
 from loomverify.accounts.models import AuditEntry, Project, Role
-from tests.builders import SOURCE_TEXT, make_run, make_user, signed_in
+from tests.builders import SOURCE_TEXT, make_process, make_run, make_user, signed_in
 from tests.golden.builders import make_case
 from tests.trials.builders import (
     fill_open,
@@ -342,7 +342,9 @@ def test_a_gate_that_is_not_open_promotes_by_an_override_alone(
 
     answer = admin.post(url(trial, "trial_promote"), {**sent, "override": "on"}, follow=True)
 
-    assert "By an override: the gate was not open." in text_of(answer.content)
+    told = text_of(answer.content)
+    assert "By an override: the gate was not open." in told
+    assert "Too few pairs before the cutover to compare with: 0, 50 fewer than it takes." in told
     entry = AuditEntry.objects.get(verb="trial.promoted")
     assert entry.diff["override"] == [None, "We must"]
     audit = page(admin, reverse("settings_audit", args=[project.slug]))
@@ -370,14 +372,30 @@ def test_what_golden_cases_say_stands_on_the_page_until_the_gate_has_heard_them(
     make_case(project, "a-case")
     trial = make_trial(project)
 
-    text = page(admin, url(trial, "trial_promote"))
+    whole = admin.get(url(trial, "trial_promote")).content
     answer = admin.post(
         url(trial, "trial_promote"), {"reason": "x", "override": "on", "watch_days": "14"}
     )
 
-    assert "1 golden case was not replayed with it yet." in text
+    assert "1 golden case was not replayed with it yet." in text_of(whole)
+    assert b"/golden/guards/" not in whole, "the replay that the criterion asks for is enough"
     assert answer.status_code == 409
     assert "Say why it is to judge runs all the same." in text_of(answer.content)
+
+
+def test_processes_that_a_new_verifier_would_judge_untried_are_named(
+    admin: Client, project: Project
+) -> None:
+    make_process(project, slug="other")
+    trial = make_trial(project)
+    fill_open(trial)
+
+    text = page(admin, url(trial, "trial_promote"))
+    make_comparisons(trial, {("pass", "pass"): 1}, process="other")
+    tried = page(admin, url(trial, "trial_promote"))
+
+    assert "Of 1 of them this trial compared no run: other. Golden cases alone" in text
+    assert "and of each this trial compared runs" in tried
 
 
 def test_where_something_else_judges_by_now_the_page_says_what(
@@ -404,7 +422,7 @@ def test_a_drift_alarm_proposes_the_way_back(admin: Client, project: Project) ->
     trial = make_drifted(project)
     text = page(admin, url(trial))
     assert "Since the cutover runs come out otherwise" in text
-    assert "fail: 19.0 % of the runs, 7.0 % in the trial" in text
+    assert "fail: 19.0 % (11.5 to 30.0) of 68 runs, 7.0 % of 600 pairs in the trial" in text
     assert "drift" in page(admin, list_url(project))
 
     answer = admin.post(url(trial, "trial_roll_back"), {"reason": "Fails rise"}, follow=True)

@@ -10,11 +10,13 @@ from django.utils import timezone
 from loomverify.accounts.access import SYSTEM
 from loomverify.accounts.models import AuditEntry, Project, Role
 from processes.models import Process
-from tests.builders import SOURCE_TEXT, make_process, make_project, make_task
+from tests.builders import SOURCE_TEXT, make_process, make_project, make_run, make_task
 from tests.trials.at_once import at_once
 from tests.trials.builders import (
+    Pairs,
     access_to,
     make_candidate,
+    make_comparison,
     make_comparisons,
     make_legacy,
     make_trial,
@@ -29,15 +31,20 @@ from verification.verifiers.services import activate
 pytestmark = pytest.mark.django_db
 
 
-def promoted(project: Project, **columns: Any) -> Trial:
+USUAL = {("pass", "pass"): 95, ("fail", "fail"): 5}
+
+
+def promoted(project: Project, pairs: Pairs = USUAL, **columns: Any) -> Trial:
     """A cutover an hour ago; in the trial the candidate rejected one in twenty."""
     trial = make_trial(project, **columns)
-    make_comparisons(trial, {("pass", "pass"): 95, ("fail", "fail"): 5})
+    make_comparisons(trial, pairs)
     promoting.promote(
         access=access_to(project, Role.ADMIN), trial=trial, reason="Try.", override=True,
         corpus_reason="Try.",
     )  # fmt: skip
-    Trial.objects.filter(pk=trial.pk).update(promoted_at=timezone.now() - timedelta(hours=1))
+    at = timezone.now() - timedelta(hours=1)
+    Trial.objects.filter(pk=trial.pk).update(promoted_at=at)
+    trial.comparisons.update(created_at=at)
     trial.refresh_from_db()
     return trial
 
@@ -64,9 +71,9 @@ def make_runs(
             verifier_version=project.verifiers.get(number=verifier),
             task=task,
             phase_id="build",
-            state=RunState.FINISHED,
-            outcome="fail" if one == "undecided" else one,
-            verdict=SideOutcome(one).verdict,
+            state=RunState.ERRORED if one == ERRORED else RunState.FINISHED,
+            outcome={"undecided": "fail", ERRORED: None}.get(one, one),
+            verdict="" if one == ERRORED else SideOutcome(one).verdict,
             tier_requested=1,
             body_sha256="0" * 64,
             candidate_sha256="0" * 64,
@@ -75,6 +82,9 @@ def make_runs(
         )
         for number, one in enumerate(told)
     )
+
+
+ERRORED = "errored"
 
 
 def look() -> int:
@@ -97,6 +107,7 @@ def test_an_alarm_rings_when_an_outcome_rises_beyond_its_interval(project: Proje
     assert watch.drift_at is not None
     assert (rise["outcome"], rise["before"], rise["after"]) == ("fail", 0.05, 0.4)
     assert 0 < rise["low"] < 0.35 < rise["high"]
+    assert (rise["before_n"], rise["after_n"], rise["against"]) == (100, 50, "trial")
 
 
 def test_the_world_hears_of_it_once(project: Project) -> None:
@@ -137,6 +148,42 @@ def test_doubt_that_rises_is_an_alarm_too(project: Project) -> None:
     look()
 
     assert [one["outcome"] for one in watch_of(trial).drift] == ["undecided"]
+
+
+def test_a_verification_that_breaks_is_doubt(project: Project) -> None:
+    trial = promoted(project)
+    make_runs(project, {"pass": 40, ERRORED: 10})
+
+    look()
+
+    assert [one["outcome"] for one in watch_of(trial).drift] == ["undecided"]
+
+
+def test_with_too_few_pairs_before_the_cutover_the_first_runs_stand_in(project: Project) -> None:
+    trial = promoted(project, {("pass", "pass"): 12})
+    make_runs(project, {"pass": 48, "fail": 2})
+    make_runs(project, {"fail": 49}, age=timedelta(minutes=10))
+    basis, early = watching.basis_of(trial), look()
+    make_runs(project, {"fail": 1}, age=timedelta(minutes=5))
+
+    late = look()
+
+    [rise] = watch_of(trial).drift
+    assert basis == watching.Basis(pairs=12, runs=99)
+    assert (basis.lacking, basis.first_runs) == (38, 50)
+    assert (early, late) == (0, 1)
+    assert (rise["before"], rise["after"], rise["against"]) == (0.04, 1.0, "first_runs")
+
+
+def test_past_runs_of_before_the_cutover_can_be_taken_after_it(project: Project) -> None:
+    trial = promoted(project, {("pass", "pass"): 12})
+    before, after = (
+        make_run(project, created_at=timezone.now() - timedelta(hours=hours)) for hours in (2, 0)
+    )
+    make_comparison(trial, "pass", "fail", run=before)
+    make_comparison(trial, "pass", "fail", run=after)
+
+    assert watching.promised(trial) == {SideOutcome.PASS: 12, SideOutcome.FAIL: 1}
 
 
 def test_runs_are_looked_at_when_there_are_twice_as_many(project: Project) -> None:

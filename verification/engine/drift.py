@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 
 from verification.engine.shadow import SideOutcome
 from verification.engine.statistics.intervals import LEVEL, newcombe
@@ -12,15 +13,27 @@ NEEDED = 50
 """Fewer runs on either side would call chance a rise."""
 
 
+class Against(StrEnum):
+    """What the runs since a cutover are held against."""
+
+    TRIAL = "trial"
+    FIRST_RUNS = "first_runs"
+
+
 @dataclass(frozen=True, slots=True)
 class Rise:
-    """An outcome whose share (0 to 1) rose; surely by `low` at least, and at most by `high`."""
+    """An outcome whose share (0 to 1) rose; surely by `low` at least, and at most by `high`.
+
+    The shares are of `before_n` and `after_n` runs.
+    """
 
     outcome: SideOutcome
     before: float
     after: float
     low: float
     high: float
+    before_n: int
+    after_n: int
 
 
 def risen(
@@ -46,5 +59,6 @@ def risen(
         was, now = before.get(outcome, 0), after.get(outcome, 0)
         rise = newcombe((was, first), (now, second), level=level)
         if rise.low > 0:
-            found.append(Rise(outcome, was / first, now / second, rise.low, rise.high))
+            shares = (was / first, now / second)
+            found.append(Rise(outcome, *shares, rise.low, rise.high, first, second))
     return tuple(sorted(found, key=lambda one: one.before - one.after))

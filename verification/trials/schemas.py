@@ -12,6 +12,7 @@ from pydantic import AwareDatetime, ConfigDict
 
 from loomverify.paging import DEFAULT_LIMIT, MAX_LIMIT
 from verification.engine.cutover import CriterionState, GateState
+from verification.engine.drift import Against
 from verification.engine.outcome import Verdict
 from verification.engine.shadow import DiffClass, SideOutcome
 from verification.golden.documents.schemas import Tag
@@ -50,6 +51,11 @@ class Rise(Schema):
     after: float
     low: float
     high: float
+    before_n: int | None = Field(None, description="Of so many; null: before this was kept.")
+    after_n: int | None = None
+    against: Annotated[str, one_of(Against)] = Field(
+        "trial", description="What `before` is of: the trial, or the first runs since the cutover."
+    )
 
 
 class TrialSummary(Schema):

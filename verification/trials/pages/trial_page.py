@@ -9,7 +9,9 @@ from typing import Any
 
 from django.db.models import Count, Q
 
+from verification.engine.drift import Against
 from verification.engine.shadow import SideOutcome
+from verification.engine.statistics.intervals import wilson
 from verification.golden.models import Replay
 from verification.runs.templatetags.loomverify import percent
 from verification.runs.wording import Badge
@@ -31,6 +33,7 @@ from verification.trials.pages.wording import STATES, sides_in_words
 from verification.trials.replays import cutover
 from verification.trials.replays.selectors import Progress, progress_of, replays
 from verification.trials.services.promoting import live_is_promoted
+from verification.trials.services.watching import Basis, basis_of
 
 ORIGINS = {
     "": COUNTED,
@@ -64,11 +67,18 @@ class Risen:
     badge: Badge
     before: str
     after: str
+    between: str
+    before_n: int | None
+    after_n: int | None
+    is_of_trial: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Where a trial stands. `watch` runs after its cutover; `risen` is what that saw."""
+    """Where a trial stands. `watch` runs after its cutover; `risen` is what that saw.
+
+    `basis`: what runs are held against since then; None: they are not.
+    """
 
     badge: Badge
     sides: str
@@ -77,6 +87,7 @@ class Standing:
     risen: Sequence[Risen]
     drift_at: datetime | None
     is_live: bool
+    basis: Basis | None
 
     @property
     def is_alarmed(self) -> bool:
@@ -168,6 +179,7 @@ def standing_of(trial: Trial) -> Standing:
         risen=[_risen(one) for one in watch.drift] if watch else (),
         drift_at=watch.drift_at if watch else None,
         is_live=is_live,
+        basis=basis_of(trial) if is_live else None,
     )
 
 
@@ -179,5 +191,14 @@ def _stopped(trial: Trial) -> str:
 
 
 def _risen(one: dict[str, Any]) -> Risen:
-    badge = side_badge(SideOutcome(one["outcome"]))
-    return Risen(badge, percent(one["before"]), percent(one["after"]))
+    n = one.get("after_n")
+    found = wilson(round(one["after"] * n), n) if n else None
+    return Risen(
+        badge=side_badge(SideOutcome(one["outcome"])),
+        before=percent(one["before"]),
+        after=percent(one["after"]),
+        between=f"{found.low * 100:.1f} to {found.high * 100:.1f}" if found else "",
+        before_n=one.get("before_n"),
+        after_n=n,
+        is_of_trial=one.get("against", Against.TRIAL) == Against.TRIAL,
+    )

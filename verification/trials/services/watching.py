@@ -1,24 +1,27 @@
-"""After a cutover: the outcomes of runs are held against what the trial had promised."""
+"""After a cutover: the outcomes of runs are held against what the trial had promised.
+
+A trial of which too little was known by then promises nothing. There the first runs since the
+cutover stand in for it, and what comes after them is held against these.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
 from loomverify.accounts.access import SYSTEM
 from loomverify.accounts.audit import record
-from verification.engine.drift import Rise, risen
+from verification.engine.drift import NEEDED, Against, Rise, risen
 from verification.engine.shadow import SideOutcome
 from verification.runs.models import Run, RunState
-from verification.trials.figures import figures_of
-from verification.trials.models import StopReason, Trial, TrialState
+from verification.trials.figures import COUNTED
+from verification.trials.models import Comparison, StopReason, Trial, TrialState
 from verification.trials.selectors import RELATED
 from verification.trials.services import telling
 from verification.trials.services.promoting import live_is_promoted
@@ -30,6 +33,24 @@ looked at every run would sooner or later ring by chance."""
 MOST_RUNS = FIRST_LOOK * 2**11
 LOOKS_EVERY = timedelta(minutes=1)
 CHANGED = "Something else judges runs now."
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """So many pairs had the trial before its cutover; so many runs came since."""
+
+    pairs: int
+    runs: int = 0
+
+    @property
+    def lacking(self) -> int:
+        """Pairs that the trial had too few: its outcomes cannot be held against anything."""
+        return max(0, NEEDED - self.pairs)
+
+    @property
+    def first_runs(self) -> int:
+        """How many of the runs stand in for the trial where it lacks pairs."""
+        return min(self.runs, NEEDED)
 
 
 @dataclass(slots=True)
@@ -75,38 +96,60 @@ def look(watch: Trial) -> bool:
     if not live_is_promoted(trial):
         close(watch, state=TrialState.ENDED, reason=StopReason.REPLACED, text=CHANGED)
         return False
-    rises = risen(promised(trial), came_to(watch))
-    return bool(rises) and _ring(watch, trial, rises)
+    before, skipped = promised(trial), 0
+    if Basis(before.total()).lacking:
+        before, skipped = _outcomes(watch, 0, NEEDED), NEEDED
+    rises = risen(before, came_to(watch, skipped=skipped))
+    return bool(rises) and _ring(
+        watch, trial, rises, Against.FIRST_RUNS if skipped else Against.TRIAL
+    )
 
 
-def promised(trial: Trial) -> Mapping[SideOutcome, int]:
-    """The candidate's outcomes in its trial."""
+def basis_of(trial: Trial) -> Basis | None:
+    """What the watch of a promoted trial has to compare with; None: nothing is watched now."""
+    watch = watched(timezone.now()).filter(watches=trial).first()
+    if watch is None:
+        return None
+    return Basis(promised(trial).total(), _runs(watch)[:MOST_RUNS].count())
+
+
+def promised(trial: Trial) -> Counter[SideOutcome]:
+    """The candidate's outcomes in its trial, over runs of before the cutover."""
+    rows = Comparison.objects.filter(trial=trial, origin__in=COUNTED).exclude(diff_class="")
+    if trial.promoted_at:
+        early = Q(created_at__lte=trial.promoted_at) | Q(run__finished_at__lte=trial.promoted_at)
+        rows = rows.filter(early)
+    counted = rows.order_by().values_list("new").annotate(count=Count("pk"))
+    return Counter({SideOutcome(new): count for new, count in counted})
+
+
+def came_to(watch: Trial, *, skipped: int = 0) -> Counter[SideOutcome]:
+    """The outcomes of the first runs after the cutover: as many as the last look is due at.
+
+    `skipped`: so many that others are held against are left out.
+    """
+    taken = _due(_runs(watch)[: skipped + MOST_RUNS].count() - skipped)
+    return _outcomes(watch, skipped, taken)
+
+
+def _outcomes(watch: Trial, skipped: int, taken: int) -> Counter[SideOutcome]:
+    """A run whose verification broke came to no verdict, as it does in a trial."""
+    first = _runs(watch).order_by("finished_at", "pk").values("pk")[skipped : skipped + taken]
+    grouped = Run.objects.filter(pk__in=first).values_list("state", "outcome", "verdict")
     counted: Counter[SideOutcome] = Counter()
-    for group in figures_of(trial).groups:
-        counted[group.new] += group.count
-    return counted
-
-
-def came_to(watch: Trial) -> Mapping[SideOutcome, int]:
-    """The outcomes of the first runs after the cutover: as many as the last look is due at."""
-    rows = _runs(watch)
-    taken = _due(rows[:MOST_RUNS].count())
-    if not taken:
-        return {}
-    first = rows.order_by("finished_at", "pk").values("pk")[:taken]
-    grouped = Run.objects.filter(pk__in=first).values_list("outcome", "verdict")
-    counted: Counter[SideOutcome] = Counter()
-    for outcome, verdict, count in grouped.annotate(count=Count("pk")):
-        counted[SideOutcome.of(outcome, verdict)] += count
+    for state, outcome, verdict, count in grouped.annotate(count=Count("pk")):
+        is_errored = state == RunState.ERRORED
+        found = SideOutcome.UNDECIDED if is_errored else SideOutcome.of(outcome, verdict)
+        counted[found] += count
     return counted
 
 
 def _runs(watch: Trial) -> QuerySet[Run]:
-    """Those that were submitted after the cutover and judged by what it brought."""
+    """Those that were submitted after the cutover and judged by what it brought, or not at all."""
     trial = watch.watches
     rows = Run.objects.filter(
         project=watch.project,
-        state=RunState.FINISHED,
+        state__in=(RunState.FINISHED, RunState.ERRORED),
         verifier_version=watch.candidate_verifier,
     )
     if trial and trial.promoted_at:
@@ -126,9 +169,9 @@ def _due(count: int) -> int:
     return taken
 
 
-def _ring(watch: Trial, trial: Trial, rises: tuple[Rise, ...]) -> bool:
+def _ring(watch: Trial, trial: Trial, rises: tuple[Rise, ...], against: Against) -> bool:
     """Once, whoever sees it first."""
-    now, told = timezone.now(), [_rise(one) for one in rises]
+    now, told = timezone.now(), [{**_rise(one), "against": against.value} for one in rises]
     with transaction.atomic():
         quiet = Trial.objects.filter(pk=watch.pk, drift_at=None)
         if not quiet.update(drift=told, drift_at=now):
@@ -144,4 +187,6 @@ def _rise(one: Rise) -> dict[str, Any]:
     return {
         "outcome": one.outcome.value,
         **{name: round(getattr(one, name), 6) for name in ("before", "after", "low", "high")},
+        "before_n": one.before_n,
+        "after_n": one.after_n,
     }
