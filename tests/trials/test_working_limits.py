@@ -193,14 +193,6 @@ def test_live_runs_that_had_to_wait_stop_the_trial(trial: Trial) -> None:
     )
 
 
-def test_waits_of_before_the_trial_do_not_stop_it(project: Project) -> None:
-    waited(project, 30, 60)
-
-    assert not limits.stopped_for_latency(make_trial(project))
-
-
-def test_while_a_live_run_waits_nothing_is_compared(trial: Trial) -> None:
-    queued = make_queued(trial, run=make_run(trial.project))
 def test_runs_that_nobody_has_begun_have_waited_too(trial: Trial) -> None:
     waited(trial.project, 17, 0.1)
     at = timezone.now() - timedelta(seconds=30)
@@ -221,6 +213,14 @@ def test_what_was_waiting_before_the_trial_is_counted_from_its_begin(project: Pr
     assert not limits.stopped_for_latency(make_trial(project))
 
 
+def test_waits_of_before_the_trial_do_not_stop_it(project: Project) -> None:
+    waited(project, 30, 60)
+
+    assert not limits.stopped_for_latency(make_trial(project))
+
+
+def test_while_a_live_run_waits_nothing_is_compared(trial: Trial) -> None:
+    queued = make_queued(trial, run=make_run(trial.project))
     late = timezone.now() - timedelta(seconds=limits.LIVE_WAITS_SECONDS + 1)
     live = make_run(trial.project, state=RunState.QUEUED, created_at=late)
 
