@@ -283,10 +283,15 @@ def fill_open(trial: Trial, *, without: Iterable[int] = ()) -> None:
 
     `without`: numbers of parts of `OPEN` that are left out.
     """
+    fill_pairs(trial, without=without)
+    make_cutover_replay(trial)
+
+
+def fill_pairs(trial: Trial, *, without: Iterable[int] = ()) -> None:
+    """As `fill_open`, but for the corpus."""
     for number, (pairs, columns) in enumerate(OPEN):
         if number not in set(without):
             make_comparisons(trial, pairs, **columns)
-    make_cutover_replay(trial)
 
 
 MIX: tuple[tuple[str, str, str], ...] = (

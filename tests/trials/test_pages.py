@@ -153,15 +153,16 @@ def test_each_cell_of_the_matrix_leads_to_just_the_comparisons_it_counts(
     viewer: Client, project: Project
 ) -> None:
     trial = make_trial(project)
-    make_comparisons(trial, {("fail", "pass"): 3, ("fail", "fail"): 2, ("undecided", "pass"): 1})
+    make_comparisons(trial, {("fail", "pass"): 3, ("fail", "fail"): 5, ("undecided", "pass"): 1})
     make_comparisons(trial, {("fail", "pass"): 4}, origin=Origin.CORPUS)
     matrix = viewer.get(url(trial)).context["live"].matrix
 
     cells = [cell for row in matrix.rows for cell in row.cells if cell.n]
     found = [viewer.get(f"{url(trial)}?{cell.query}").context["listed"].count for cell in cells]
 
-    assert found == [cell.n for cell in cells] == [3, 2, 1]
-    assert matrix.total == 6
+    assert found == [cell.n for cell in cells] == [3, 5, 1]
+    assert [cell.n for cell in matrix.met] == [5, 3, 1]
+    assert matrix.total == 9
 
 
 def test_laxer_and_stricter_cells_say_so_in_words_too(viewer: Client, project: Project) -> None:
@@ -291,10 +292,12 @@ def test_golden_cases_stand_apart_and_change_no_criterion(viewer: Client, projec
     trial = make_trial(project)
     make_comparisons(trial, {("pass", "pass"): 3})
     make_comparisons(trial, {("fail", "pass"): 5}, origin=Origin.CORPUS)
+    make_queued(trial, origin=Origin.CORPUS, compared_at=timezone.now(), error_text="It is gone.")
 
-    corpus = viewer.get(url(trial, origin="corpus")).context
+    runs, corpus = (viewer.get(url(trial, origin=one)).context for one in ("runs", "corpus"))
 
-    assert corpus["listed"].count == corpus["live"].figures.count == 5
+    assert (runs["live"].not_compared, corpus["live"].not_compared) == (0, 1)
+    assert corpus["live"].figures.count == 5
     assert corpus["live"].panel.rows[0].value == "0"
     assert "Golden corpus 5" in page(viewer, url(trial))
 

@@ -106,7 +106,7 @@ def test_what_differs_is_told_as_soon_as_the_sides_are_chosen(
 
 def test_two_sides_that_are_the_same_are_told_and_refused(editor: Client, project: Project) -> None:
     path = start_url(project, **form(candidate=1))
-    assert "Both sides are the same." in page(editor, path)
+    assert "Both sides are the same" in page(editor, path)
 
     answer = editor.post(start_url(project), form(candidate=1))
 

@@ -27,6 +27,8 @@ class Cell:
     judged: int
     query: str
     title: str
+    old: Badge | None = None
+    new: Badge | None = None
     tone: str = ""
     move: Badge | None = None
 
@@ -44,6 +46,12 @@ class Matrix:
     rows: Sequence[Row]
     totals: Sequence[Cell]
     total: int
+
+    @property
+    def met(self) -> Sequence[Cell]:
+        """The cells that count something, largest first."""
+        cells = [cell for row in self.rows for cell in row.cells if cell.n]
+        return sorted(cells, key=lambda cell: -cell.n)
 
 
 def matrix_of(figures: Figures, origin: str) -> Matrix:
@@ -65,10 +73,12 @@ def _cell(figures: Figures, old: SideOutcome, new: SideOutcome, origin: str) -> 
     n = figures.matrix.get(old, {}).get(new, 0)
     judged = figures.judged_matrix.get(old, {}).get(new, 0)
     tone, move = MOVES.get((old.verdict, new.verdict), ("same" if old is new else "", None))
-    words = f"old {side_badge(old).word}, new {side_badge(new).word}: {n:,}"
+    sides = side_badge(old), side_badge(new)
+    words = f"old {sides[0].word}, new {sides[1].word}: {n:,}"
     told = f"{words}, {judged:,} judged" if judged else words
     title = f"{told}. {move.word.capitalize()}" if move else told
-    return Cell(f"{old}-{new}", n, judged, _query(origin, old=old, new=new), title, tone, move)
+    query = _query(origin, old=old, new=new)
+    return Cell(f"{old}-{new}", n, judged, query, title, *sides, tone, move)
 
 
 def _sum(key: str, cells: Sequence[Cell], origin: str, **side: SideOutcome) -> Cell:

@@ -77,6 +77,7 @@ class Risen:
 class Standing:
     """Where a trial stands. `watch` runs after its cutover; `risen` is what that saw.
 
+    `judges_already`: the candidate does; nothing is left to promote.
     `basis`: what runs are held against since then; None: they are not.
     """
 
@@ -87,6 +88,7 @@ class Standing:
     risen: Sequence[Risen]
     drift_at: datetime | None
     is_live: bool
+    judges_already: bool
     basis: Basis | None
 
     @property
@@ -144,14 +146,14 @@ def live_of(trial: Trial, origin: str) -> Live:
         corpus_replay=running_replay,
         waiting=totals["waiting"],
         put_off=totals["put_off"],
-        not_compared=totals["not_compared"],
+        not_compared=sum(totals["not_compared"].get(one, 0) for one in origins),
         counts=totals["origins"],
         seconds=UNDER_WAY_SECONDS if is_busy else calm,
     )
 
 
 def _totals(trial: Trial) -> dict[str, Any]:
-    """How many by origin, what waits, and what could not be compared."""
+    """How many by origin, and of these what could not be compared; what waits."""
     rows = Comparison.objects.filter(trial=trial).values("origin")
     counted = rows.annotate(
         compared=Count("pk", filter=~Q(diff_class="")),
@@ -164,7 +166,7 @@ def _totals(trial: Trial) -> dict[str, Any]:
         "origins": {row["origin"]: row["compared"] for row in found},
         "waiting": sum(row["waiting"] for row in found),
         "put_off": sum(row["put_off"] for row in found),
-        "not_compared": sum(row["lost"] for row in found),
+        "not_compared": {row["origin"]: row["lost"] for row in found},
     }
 
 
@@ -179,6 +181,8 @@ def standing_of(trial: Trial) -> Standing:
         risen=[_risen(one) for one in watch.drift] if watch else (),
         drift_at=watch.drift_at if watch else None,
         is_live=is_live,
+        judges_already=trial.candidate_verifier.is_active
+        and trial.candidate_process_version_id is None,
         basis=basis_of(trial) if is_live else None,
     )
 
