@@ -34,7 +34,7 @@ def paged(
     field, sign = by.removeprefix("-"), "-" if by.startswith("-") else ""
     beyond = "lt" if sign else "gt"
     if cursor:
-        at, pk = _decode(cursor)
+        at, pk = decode_cursor(cursor)
         rows = rows.filter(Q(**{f"{field}__{beyond}": at}) | Q(**{field: at, f"pk__{beyond}": pk}))
         rows = rows.filter(**{f"{field}__{beyond}e": at})  # bounds the index scan
     found = list(rows.order_by(f"{sign}{field}", f"{sign}id")[: limit + 1])
@@ -48,7 +48,8 @@ def encode_cursor(row: Model, field: str = "created_at") -> str:
     return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 
-def _decode(cursor: str) -> tuple[datetime, int]:
+def decode_cursor(cursor: str) -> tuple[datetime, int]:
+    """The time and the id after which a page begins. Raises `InputError`: `cursor.invalid`."""
     try:
         padded = cursor + "=" * (-len(cursor) % 4)
         at, pk = base64.urlsafe_b64decode(padded.encode()).decode().split("|")

@@ -15,7 +15,7 @@ from loomverify.accounts.models import Project
 from processes.models import PhaseRule, Process
 from tests.builders import make_process, make_project, make_run
 from tests.golden.builders import PASSES, make_case, make_replay, make_result
-from tests.judged import live_of, make_tier
+from tests.judged import live_of, make_call, make_tier
 from tests.reviews.agreement_rows import make_decided
 from tests.trials.builders import (
     make_comparison,
@@ -26,8 +26,10 @@ from tests.trials.builders import (
     make_trial,
 )
 from verification.engine.outcome import Outcome, Verdict
-from verification.runs.models import Evaluation, Finding, Review, Run
-from verification.trials.acceptance import selectors
+from verification.runs import figures
+from verification.runs.models import DirtyHour, Evaluation, Finding, Review, Run, TargetMark
+from verification.runs.spans import start_of_hour
+from verification.trials.acceptance import hours, selectors
 from verification.trials.acceptance.behind import Which
 from verification.trials.acceptance.measures import ABOUT, Target, TargetState
 from verification.trials.acceptance.scope import Scope
@@ -109,6 +111,27 @@ def test_answers_that_could_not_be_read_in_the_end_stay_below_one_in_a_hundred(
 
     judged_run(project, "unreadable")
     assert counted(project, "unreadable") == (2, 112, MISSED)
+
+
+def test_a_vote_that_stays_unreadable_is_an_answer_that_could_not_be_read(
+    project: Project,
+) -> None:
+    def voted(*recoveries: str) -> Run:
+        run = judged_run(project)
+        for number, recovery in enumerate(recoveries):
+            again = ":again" if number else ""
+            make_call(
+                live_of(run), tier=3, ask="vote", nonce=f"vote:0{again}",
+                recovery=recovery,
+            )  # fmt: skip
+        return run
+
+    voted("strict_json")
+    voted("unreadable", "yaml")
+    lost = [voted("unreadable"), voted("unreadable", "unreadable"), voted("unreadable", "")]
+
+    assert counted(project, "unreadable")[:2] == (3, 5)
+    assert {one.pk for one in rows(project, "unreadable", "counted")} == {one.pk for one in lost}
 
 
 def test_few_judged_runs_say_nothing_of_one_in_a_hundred_unless_it_is_certain(
@@ -196,8 +219,10 @@ def test_a_trace_that_leaves_a_rule_out_is_not_whole(project: Project) -> None:
     left_out = make_run(project, evaluation={"rule_trace": [told()]})
     make_run(project, evaluation={"rule_trace": [told(), told("another")]})
 
-    assert counted(project, "traced") == (1, 2, MISSED)
-    assert rows(project, "traced", "rest") == [left_out]
+    other = make_run(project, evaluation={"rule_trace": [told(), told("unknown")]})
+
+    assert counted(project, "traced") == (1, 3, MISSED)
+    assert {one.pk for one in rows(project, "traced", "rest")} == {left_out.pk, other.pk}
 
 
 def test_a_process_without_rules_has_none_to_tell_of(project: Project) -> None:
@@ -498,6 +523,47 @@ def test_figures_are_of_the_span_the_process_and_the_project(project: Project) -
     assert counted(project, "named")[1] == 2
     assert counted(project, "named", days="90")[1] == 3
     assert counted(project, "named", process="other-work")[1] == 1
+
+
+def test_hours_that_are_over_are_counted_once_and_again_when_they_change(trial: Trial) -> None:
+    project = trial.project
+    add_rules(project, "no-placeholders")
+    long_ago = timezone.now() - timedelta(days=3)
+
+    def standing() -> dict[str, tuple[int, int, TargetState]]:
+        return {name: counted(project, name) for name in ABOUT}
+
+    def refreshed() -> dict[str, tuple[int, int, TargetState]]:
+        """The same from what is kept, with no hour left to be counted from rows."""
+        figures.refresh_dirty_hours()
+        hours.sweep()
+        assert not DirtyHour.objects.exists()
+        over = start_of_hour(timezone.now())
+        assert not TargetMark.objects.filter(hour__lt=over).exists()
+        return standing()
+
+    doubtful = {**COUNTS, "recommendation_unconfirmed": 1}
+    first = make_run(project, created_at=long_ago, evaluation={"claims": doubtful}, asked_again=1)
+    bare = make_run(project, created_at=long_ago, outcome=Outcome.FAIL)
+    other = make_run(
+        project, created_at=long_ago - timedelta(hours=7), evaluation={"rule_trace": [told()]}
+    )
+    make_tier(live_of(other), recovery="unreadable")
+    row = make_sides(trial, bare)
+    Comparison.objects.update(created_at=long_ago)
+    before = standing()
+    assert refreshed() == before
+    assert before["traced"] == (1, 3, MISSED)
+    assert before["completing"][:2] == (1, 1)
+
+    make_judgement(row, Judged.NEW)
+    judged_since = standing()
+    assert refreshed() == judged_since
+    assert judged_since["false_fails"][:2] == (0, 1)
+
+    Run.objects.filter(pk__in=[first.pk, bare.pk]).delete()
+    assert standing()["traced"] == refreshed()["traced"] == (1, 1, MET)
+    assert rows(project, "recommendations", "all") == []
 
 
 def test_the_targets_take_the_same_statements_for_any_number_of_rows(trial: Trial) -> None:

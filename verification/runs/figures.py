@@ -7,6 +7,7 @@ current one are counted from the runs themselves until the relay has recomputed 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -69,6 +70,9 @@ _KEYS = """
 """
 
 
+_counted_above: list[Callable[[int, datetime], None]] = []
+
+
 def mark_dirty(run: InAnHour) -> None:
     """Have the run's hour counted again. Call it in the transaction that ends the run.
 
@@ -96,15 +100,26 @@ def mark_dirty(run: InAnHour) -> None:
             held = int(cursor.fetchone()[0])
 
 
+def on_recount(count: Callable[[int, datetime], None]) -> None:
+    """Call `count` with a project and an hour in the transaction that counts it anew."""
+    _counted_above.append(count)
+
+
+def hold_hour(project_id: int, hour: datetime) -> None:
+    """One at a time counts an hour, until its transaction ends."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "select pg_advisory_xact_lock(%s, %s)",
+            [project_id % 2**31, int(hour.timestamp()) // 3600],
+        )
+
+
 def recompute_hour(project_id: int, hour: datetime) -> None:
     """Count an hour's finished runs anew. Idempotent."""
     with transaction.atomic():
         DirtyHour.objects.filter(project=project_id, hour=hour).delete()
+        hold_hour(project_id, hour)
         with connection.cursor() as cursor:
-            cursor.execute(
-                "select pg_advisory_xact_lock(%s, %s)",
-                [project_id % 2**31, int(hour.timestamp()) // 3600],
-            )
             RollupHour.objects.filter(project=project_id, hour=hour).delete()
             cursor.execute(
                 f"""
@@ -120,6 +135,8 @@ def recompute_hour(project_id: int, hour: datetime) -> None:
                 [project_id, hour, project_id, hour, hour + HOUR],
             )
             rule_figures.recompute_hour(project_id, hour)
+        for count in _counted_above:
+            count(project_id, hour)
 
 
 def refresh_dirty_hours(limit: int = 24) -> int:

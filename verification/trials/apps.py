@@ -6,10 +6,13 @@ class TrialsConfig(AppConfig):
     label = "trials"
 
     def ready(self) -> None:
-        from verification.runs import outbox
+        from verification.runs import figures, outbox
+        from verification.trials.acceptance import hours
         from verification.trials.services import standing, watching
         from verification.trials.working import working
 
         outbox.on_sweep(standing.sweep)
         outbox.on_sweep(working.sweep)
         outbox.on_sweep(watching.sweep)
+        outbox.on_sweep(hours.sweep)
+        figures.on_recount(hours.recount)

@@ -250,6 +250,7 @@ class Comparison(models.Model):
             models.Index(fields=["trial", "diff_class", "-id"], name="comparison_by_class"),
             models.Index(fields=["trial", "old", "new", "-id"], name="comparison_by_cell"),
             models.Index(fields=["trial", "kind"], name="comparison_by_kind"),
+            models.Index(fields=["trial", "-created_at", "-id"], name="comparison_by_time"),
             models.Index(
                 fields=["trial", "id"],
                 condition=models.Q(compared_at__isnull=True),

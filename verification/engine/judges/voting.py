@@ -28,6 +28,8 @@ from verification.engine.protocol.quotes import Quotes
 from verification.engine.tiers import TierReport
 
 NOT_INDEPENDENT = "verifier_not_independent"
+CAST_AGAIN = ":again"
+"""Behind the nonce of a vote that could not be read and is cast once more."""
 
 
 def vote(case: Case, ports: Ports, judge: Judge, done: Sequence[TierReport]) -> TierReport:
@@ -88,7 +90,7 @@ def _votes(
     unread = [vote.ballot.index for vote in votes if vote.lost == UNREADABLE]
     if unread and talk.calls_left and not booth.case.is_legacy:
         once_more = [
-            replace(questions[one], nonce=f"{questions[one].nonce}:again") for one in unread
+            replace(questions[one], nonce=questions[one].nonce + CAST_AGAIN) for one in unread
         ]
         for number, answer in zip(unread, talk.ask_all(once_more), strict=True):
             votes[number] = _read(booth, talk, number, answer)

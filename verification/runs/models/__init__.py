@@ -7,7 +7,14 @@ from verification.runs.models.evaluation import (
     TierResult,
     Vote,
 )
-from verification.runs.models.figures import CallHour, DirtyHour, RollupHour, RuleHour
+from verification.runs.models.figures import (
+    CallHour,
+    DirtyHour,
+    RollupHour,
+    RuleHour,
+    TargetHour,
+    TargetMark,
+)
 from verification.runs.models.followup import OutboxEvent, Remediation
 from verification.runs.models.heartbeat import Heartbeat
 from verification.runs.models.review import Review, ReviewState
@@ -46,6 +53,8 @@ __all__ = [
     "RunFile",
     "RunState",
     "Submission",
+    "TargetHour",
+    "TargetMark",
     "Task",
     "TierResult",
     "Vote",

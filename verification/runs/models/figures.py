@@ -108,6 +108,45 @@ class DirtyHour(models.Model):
         return f"{self.hour:%Y-%m-%d %H}h"
 
 
+class TargetHour(models.Model):
+    """What the rollout's targets count of one hour: rooms above do, whenever the hour changes."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
+    hour = models.DateTimeField()
+    process = models.CharField(max_length=80)
+    figure = models.CharField(max_length=30)
+    counted = models.PositiveIntegerField()
+    of_all = models.PositiveIntegerField()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["project", "figure", "hour", "process"], name="target_hour_unique"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.hour:%Y-%m-%d %H}h {self.figure} {self.counted} of {self.of_all}"
+
+
+class TargetMark(models.Model):
+    """An hour whose targets changed beyond what marks it dirty. PostgreSQL itself writes them.
+
+    A project that is deleted leaves its own behind: no key holds them.
+    """
+
+    project_id = models.BigIntegerField()
+    hour = models.DateTimeField()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["project_id", "hour"], name="target_mark_unique"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.hour:%Y-%m-%d %H}h"
+
+
 class CallHour(models.Model):
     """Calls of judges in one hour, by model and by how the answer was read.
 

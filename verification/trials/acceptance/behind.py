@@ -43,9 +43,7 @@ class Behind(Generic[M]):
         parts = {Which.COUNTED: self.counted, Which.ALL: self.all, Which.REST: self.rest}
         return parts[which]
 
-    def counts(self) -> tuple[int, int]:
-        """The counted ones, and of how many: in one statement over the rows."""
-        found = self.all.order_by().aggregate(
-            of_all=Count("pk"), of_counted=Count("pk", filter=self.hit)
-        )
-        return found["of_counted"], found["of_all"]
+    def by_process(self, place: str) -> list[tuple[str, int, int]]:
+        """By the process at `place`: the counted ones, and of how many."""
+        rows = self.all.order_by().values_list(place)
+        return list(rows.annotate(of_counted=Count("pk", filter=self.hit), of_all=Count("pk")))

@@ -7,7 +7,6 @@ from django.db.models import Count, Q, QuerySet
 from verification.engine.shadow import DiffClass, SideOutcome
 from verification.trials.acceptance import structural
 from verification.trials.acceptance.behind import Behind, Which
-from verification.trials.acceptance.measures import FalseFails
 from verification.trials.acceptance.scope import Scope
 from verification.trials.figures import AGAINST_NEW, COUNTED
 from verification.trials.models import Comparison, Judged, Trial
@@ -33,7 +32,7 @@ def compared(scope: Scope, **baseline: str) -> QuerySet[Comparison]:
         project=scope.project, candidate_verifier__engine=POLICY, **baseline
     )
     rows = Comparison.objects.filter(
-        trial__in=trials.values("pk"), origin__in=COUNTED, created_at__gte=scope.since
+        scope.within, trial__in=trials.values("pk"), origin__in=COUNTED
     ).exclude(diff_class="")
     return rows.filter(process=scope.slug) if scope.process else rows
 
@@ -48,16 +47,13 @@ OLD_FALSE = GOOD_WORK & Q(old=FAIL) & structural.is_structural("old")
 NEW_FALSE = GOOD_WORK & Q(new=FAIL) & structural.is_structural("new")
 
 
-def false_fails(scope: Scope) -> FalseFails:
-    found = judged(scope).aggregate(
-        known=Count("pk"),
-        fixed=Count("pk", filter=OLD_FALSE & ~Q(new=FAIL)),
-        kept=Count("pk", filter=OLD_FALSE & NEW_FALSE),
-        of_old=Count("pk", filter=OLD_FALSE),
-        of_new=Count("pk", filter=NEW_FALSE),
-    )
-    kept = found["kept"]
-    return FalseFails(found["known"], found["of_old"] - kept, kept, found["of_new"] - kept)
+FALSE_FAILS = {
+    "false_old": Count("pk", filter=OLD_FALSE),
+    "false_new": Count("pk", filter=NEW_FALSE),
+    "false_kept": Count("pk", filter=OLD_FALSE & NEW_FALSE),
+    "known": Count("pk"),
+}
+"""Of judged ones: whose structural false fails they are."""
 
 
 def false_fail_rows(scope: Scope, which: Which) -> QuerySet[Comparison]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Q, QuerySet
+from django.db.models import Count, Q, QuerySet
 
 from processes.models import Process
 from verification.engine.outcome import Outcome, Verdict
@@ -79,3 +79,9 @@ def _sampled(scope: Scope, found: Canaries, span: Span) -> Behind[Review]:
         within |= Q(process__in=processes) & span(cut)
     rows = rows.filter(within).select_related("run__task", "process", "evaluation").defer(*HEAVY)
     return Behind.split(rows, REJECTED)
+
+
+def counts(found: Behind[Review]) -> tuple[int, int]:
+    """The counted ones, and of how many."""
+    counted = found.all.order_by().aggregate(of_all=Count("pk"), hit=Count("pk", filter=found.hit))
+    return counted["hit"], counted["of_all"]

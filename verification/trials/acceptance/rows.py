@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from loomverify.accounts.models import Project
 from loomverify.errors import InputError
-from loomverify.paging import paged
+from loomverify.paging import decode_cursor, paged
 from verification.engine.outcome import Outcome, Verdict
 from verification.golden.models import ReplayResult
 from verification.runs import wording
@@ -34,6 +34,16 @@ class Row:
     badges: Sequence[Badge]
     said: str
     at: datetime | None
+
+
+def time_of(cursor: str) -> datetime | None:
+    """Where a page of the first kind begins; None: at the newest.
+
+    Raises:
+        InputError: `cursor.invalid`.
+    """
+    number, _, rest = cursor.partition(".")
+    return decode_cursor(rest)[0] if number == "0" and rest else None
 
 
 def page_of(

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import cast
 
+from django.contrib.postgres.aggregates import ArrayAgg
 from django.db.models import (
-    Count,
     Exists,
     F,
-    FilteredRelation,
     Func,
     IntegerField,
     JSONField,
@@ -20,37 +19,47 @@ from django.db.models import (
     Value,
 )
 from django.db.models.fields.json import KeyTextTransform
-from django.db.models.functions import Cast
+from django.db.models.functions import Cast, Concat
 
 from processes.models import PhaseRule
+from verification.engine.judges.asking import Ask
+from verification.engine.judges.voting import CAST_AGAIN
 from verification.engine.outcome import FindingVerdict, Verdict
 from verification.engine.protocol.reply import Stage
-from verification.runs.models import Finding, Run, RunState
+from verification.runs.models import Evaluation, Finding, ModelCall, Run, RunState, TierResult
 from verification.runs.selectors import ONLY, Only
 from verification.trials.acceptance.behind import Behind
 from verification.trials.acceptance.scope import Scope
 
-JUDGED_TIER = 2
-"""Only here is one answer read by stages: votes of tier 3 are counted as votes."""
-TOLD = '$[*] ? ((@.applied == true || @.applied == false) && @.reason != "")'
-"""Entries of a trace that say whether the rule applied, and why."""
+TOLD = '$[*] ? ((@.applied == true || @.applied == false) && @.reason != "").rule'
+"""Of a trace, the rules of which it says whether they applied, and why."""
 LABELS = ("confirmed", "inferred", "unsupported")
 
 
 def finished(scope: Scope) -> QuerySet[Run]:
-    rows = Run.objects.filter(
-        project=scope.project, state=RunState.FINISHED, created_at__gte=scope.since
-    )
+    rows = Run.objects.filter(scope.within, project=scope.project, state=RunState.FINISHED)
     return rows.filter(process=scope.process) if scope.process else rows
 
 
 def unreadable(scope: Scope) -> Behind[Run]:
-    """An evaluation has tier 2 once, so that no run is counted twice."""
-    tier_2 = FilteredRelation(
-        "live_evaluation__tiers", condition=Q(live_evaluation__tiers__tier=JUDGED_TIER)
+    """Tier 2 keeps by which stage it was read in the end; votes are read one by one."""
+    live = OuterRef("live_evaluation")
+    judged = TierResult.objects.filter(evaluation=live, recovery__in=list(Stage))
+    votes = ModelCall.objects.filter(evaluation=live, ask=Ask.VOTE)
+    lost = votes.filter(recovery=Stage.UNREADABLE).exclude(Exists(_cast_again()))
+    answered = Exists(judged) | Exists(votes.filter(recovery__in=list(Stage)))
+    unread = Exists(judged.filter(recovery=Stage.UNREADABLE)) | Exists(lost)
+    return Behind.split(finished(scope).filter(answered), Q(unread))
+
+
+def _cast_again() -> QuerySet[ModelCall]:
+    """The vote of a call was asked for once more, and read then."""
+    again = ModelCall.objects.filter(
+        evaluation=OuterRef("evaluation"),
+        ask=Ask.VOTE,
+        nonce=Concat(OuterRef("nonce"), Value(CAST_AGAIN)),
     )
-    rows = finished(scope).alias(judged=tier_2).filter(judged__recovery__in=list(Stage))
-    return Behind.split(rows, Q(judged__recovery=Stage.UNREADABLE))
+    return again.exclude(recovery__in=("", Stage.UNREADABLE))
 
 
 def retries(scope: Scope) -> Behind[Run]:
@@ -70,34 +79,38 @@ def named(scope: Scope) -> Behind[Run]:
 
 def traced(scope: Scope) -> Behind[Run]:
     """Rules are those of the version that was evaluated by; one without any is left out."""
-    versions: dict[int, list[int]] = defaultdict(list)
+    versions: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for version, rules in _rules_by_version(scope):
-        versions[rules].append(version)
+        versions[tuple(rules)].append(version)
     rows = finished(scope).alias(told=_told())
     has_rules = [one for found in versions.values() for one in found]
     whole = Q(pk__in=())
-    for rules, found in versions.items():
-        whole |= Q(live_evaluation__process_version__in=found, told__gte=rules)
+    for names, found in versions.items():
+        whole |= Q(live_evaluation__process_version__in=found, told__contains=list(names))
     return Behind.split(rows.filter(live_evaluation__process_version__in=has_rules), whole)
 
 
-def _rules_by_version(scope: Scope) -> list[tuple[int, int]]:
+def _rules_by_version(scope: Scope) -> list[tuple[int, list[str]]]:
+    """By the versions that runs of the scope were evaluated by, the names of their rules."""
     rows = PhaseRule.objects.filter(process_version__process__project=scope.project)
     if scope.process:
         rows = rows.filter(process_version__process=scope.process)
-    counted = rows.order_by().values_list("process_version")
-    return list(counted.annotate(rules=Count("rule_version__rule", distinct=True)))
+    if scope.hours is not None:
+        by = Evaluation.objects.filter(pk__in=finished(scope).values("live_evaluation"))
+        rows = rows.filter(process_version__in=by.values("process_version"))
+    named = rows.order_by().values_list("process_version")
+    name = F("rule_version__rule__name")
+    return list(named.annotate(names=ArrayAgg(name, distinct=True, order_by=name)))
 
 
 def _told() -> Func:
-    entries = Func(
+    return Func(
         F("live_evaluation__rule_trace"),
         Value(TOLD),
         function="jsonb_path_query_array",
         template="%(function)s(%(expressions)s::jsonpath)",
         output_field=JSONField(),
     )
-    return Func(entries, function="jsonb_array_length", output_field=IntegerField())
 
 
 def recommendations(scope: Scope) -> Behind[Run]:
@@ -107,10 +120,8 @@ def recommendations(scope: Scope) -> Behind[Run]:
     return Behind.split(rows.filter(claimed__gt=0), Q(unconfirmed__gt=0))
 
 
-def unconfirmed_claims(scope: Scope) -> int:
-    """In recommendations of accepted work, all of them. Asked for where there are any."""
-    found = recommendations(scope).counted.aggregate(n=Sum(_claims("recommendation_unconfirmed")))
-    return found["n"] or 0
+UNCONFIRMED_CLAIMS = Sum("unconfirmed")
+"""In recommendations of accepted work, all of them."""
 
 
 def _claims(name: str) -> Cast:

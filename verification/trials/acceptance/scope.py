@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Self
 
+from django.db.models import Q
 from django.utils import timezone
 
 from loomverify.accounts.models import Project
 from loomverify.errors import InputError
 from processes.models import Process
 from processes.selectors import process_by_slug
+from verification.runs.spans import HOUR, start_of_hour
 
 DAYS = 30
 MAX_DAYS = 365
@@ -21,12 +23,16 @@ CHOICES = (7, 30, 90, 365)
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The last `days` of a project, or of one of its processes."""
+    """The last `days` of a project, or of one of its processes, from a whole hour on.
+
+    `hours` narrows it down to these.
+    """
 
     project: Project
     process: Process | None
     days: int
     now: datetime
+    hours: frozenset[datetime] | None = field(default=None)
 
     @classmethod
     def of(cls, project: Project, query: Mapping[str, str]) -> Self:
@@ -51,7 +57,17 @@ class Scope:
 
     @property
     def since(self) -> datetime:
-        return self.now - timedelta(days=self.days)
+        return start_of_hour(self.now - timedelta(days=self.days))
+
+    @property
+    def within(self) -> Q:
+        """Of rows by when they were created."""
+        if self.hours is None:
+            return Q(created_at__gte=self.since)
+        found = Q(pk__in=())
+        for start, end in _spans(self.hours):
+            found |= Q(created_at__gte=start, created_at__lt=end)
+        return found
 
     @property
     def slug(self) -> str:
@@ -61,3 +77,14 @@ class Scope:
         """What of it is not the usual one, as parameters."""
         days = {"days": str(self.days)} if self.days != DAYS else {}
         return {**days, **({"process": self.slug} if self.process else {})}
+
+
+def _spans(hours: Iterable[datetime]) -> list[tuple[datetime, datetime]]:
+    """Start and end of the hours, those that follow each other as one."""
+    found: list[tuple[datetime, datetime]] = []
+    for hour in sorted(hours):
+        if found and found[-1][1] == hour:
+            found[-1] = found[-1][0], hour + HOUR
+        else:
+            found.append((hour, hour + HOUR))
+    return found

@@ -55,16 +55,18 @@ def acceptance_rows(request: AccessRequest, target: str) -> HttpResponse:
     which = request.GET.get("which") or Which.ALL.value
     if which not in selectors.PARTS[target]:
         raise Http404
-    parts = selectors.rows(scope, target, Which(which))
+    cursor = request.GET.get("cursor", "")
     try:
-        listed, following = rows.page_of(scope.project, parts, request.GET.get("cursor", ""))
+        until = rows.time_of(cursor)
+        parts = selectors.page_rows(scope, target, Which(which), until=until, limit=rows.PER_PAGE)
+        listed, following = rows.page_of(scope.project, parts, cursor)
     except InputError as error:
         shown["error"] = error
         return render(request, "trials/acceptance_rows.html", shown, status=400)
     shown |= {
         "rows": listed,
         "next": following,
-        "count": sum(one.order_by().count() for one in parts),
+        "count": selectors.count_of(scope, target, Which(which)),
         "which": which,
         "words": PARTS[target][Which(which)],
         "parts": [(one.value, PARTS[target][one]) for one in selectors.PARTS[target]],
