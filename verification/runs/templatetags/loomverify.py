@@ -33,6 +33,8 @@ SECTIONS = (
     ("Processes", "process_list"),
     ("Settings", "project_settings"),
 )
+BELOW = {"trial_list": "acceptance"}
+"""Of a section, the page that has an address of its own beside it."""
 PERSONAL = (("Account", "account"), ("Projects", "project_list"), ("Administration", "admin:index"))
 
 
@@ -68,7 +70,9 @@ def _sections(access: Access, path: str) -> list[dict[str, Any]]:
     for label, name in SECTIONS:
         url = _url(name, project=access.project.slug)
         if url:
-            current = path == url if name == "overview" else path.startswith(url)
+            below = _url(BELOW[name], project=access.project.slug) if name in BELOW else ""
+            at = (url, below) if below else url
+            current = path == url if name == "overview" else path.startswith(at)
             waiting = waiting_words(access.project) if name == "review_queue" else None
             found.append({"label": label, "url": url, "is_current": current, "waiting": waiting})
     return found
