@@ -7,8 +7,10 @@ import tempfile
 from pathlib import Path
 
 from tests.benchmarks import (
+    acceptance,
     agreement,
     bad_replies,
+    beside,
     latency,
     memory,
     queue,
@@ -44,7 +46,9 @@ def main() -> int:
             rows += told(queue.rows(stack))
             rows += told(replays.rows(stack))
             rows += told(trials.rows(stack))
+            rows += told(acceptance.rows(stack))
             rows += told(shadow.rows(stack))
+            rows += told(beside.rows(stack))
         with running_stack(root / "two") as stack:
             rows += told(latency.rows(stack, "filesystem"))
         rows += told(voting.rows(root / "four"))
