@@ -272,7 +272,7 @@ def test_another_evaluation_is_shown_as_one_that_does_not_count() -> None:
 
     html = html_of(run, f"?evaluation={shadow.uuid}")
 
-    assert "This is a shadow evaluation. It does not count." in html
+    assert "This is a shadow evaluation by verifier v1. It does not count." in html
     assert "Accepted: every check" in html
 
 
