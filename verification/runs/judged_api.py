@@ -34,7 +34,7 @@ ATTACHMENT = {
 
 @router.get(
     "/runs/{uuid:run_id}/calls",
-    response={200: judged_schemas.CallList} | errors(404),
+    response={200: judged_schemas.CallList} | errors(404, 422),
     summary="What judges were asked about a run",
 )
 def list_calls(
