@@ -30,11 +30,13 @@ def test_a_number_of_a_target_opens_its_rows_on_a_wide_and_on_a_narrow_screen(
         page.get_by_role("link", name="Acceptance").click()
         expect(page.get_by_role("heading", level=1)).to_have_text("Acceptance")
         assert page.url.endswith(there)
+        page.wait_for_load_state()
         expect(page.locator("nav a[aria-current=page]", has_text="Shadow")).to_have_count(1)
         assert page.evaluate(OVERFLOW) == 0
         assert page.evaluate(FAULTS) == []
 
         page.locator("#unreadable").get_by_role("link", name="1 not readable").click()
         expect(page.get_by_role("link", name="Read by nobody")).to_be_visible()
+        page.wait_for_load_state()
         assert page.evaluate(OVERFLOW) == 0
         assert visitor.complaints == []

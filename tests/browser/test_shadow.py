@@ -21,6 +21,7 @@ from loomverify.accounts.models import AuditEntry, Project, Role, User
 from loomverify.submit_command import RUN_FILE
 from tests.browser.conftest import Visit, until
 from tests.browser.scenes import Scene
+from tests.browser.test_judging import UUID
 from tests.browser.test_pages import FAULTS, OVERFLOW
 from tests.builders import make_user
 from tests.runs.conftest import Caller, new_project
@@ -170,6 +171,8 @@ def judge_by_keys(page: Page, address: str, trial: Trial, reviewer: User) -> Non
     """What was rejected for a word in brackets was good; the price lists were not."""
     page.goto(address + url(trial))
     page.get_by_role("link", name="Judge", exact=False).first.click()
+    # The scripts have run by then, and hear the keys.
+    expect(page.locator("#judging")).to_have_attribute("data-next", UUID)
     for number in range(3):
         article = page.locator("#judging-one")
         comparison = Comparison.objects.get(uuid=article.get_attribute("data-comparison") or "")

@@ -506,9 +506,13 @@ def test_the_canaries_are_the_processes_of_promotions_in_force(project: Project)
 
     assert counted(project, "escaped") == (0, 1, TOO_FEW)
 
-    promoted(project, days_ago=7)
+    newest = promoted(project, days_ago=7)
     assert counted(project, "escaped") == (0, 3, TOO_FEW)
     assert counted(project, "escaped", process="other-work") == (0, 2, TOO_FEW)
+
+    undone = {"verifier": {"before": 1, "after": newest.candidate_verifier.number}}
+    Trial.objects.filter(pk=newest.pk).update(promotion=undone)
+    assert counted(project, "escaped") == (0, 1, TOO_FEW)
 
 
 def test_figures_are_of_the_span_the_process_and_the_project(project: Project) -> None:
@@ -535,10 +539,10 @@ def test_hours_that_are_over_are_counted_once_and_again_when_they_change(trial: 
 
     def refreshed() -> dict[str, tuple[int, int, TargetState]]:
         """The same from what is kept, with no hour left to be counted from rows."""
+        over = start_of_hour(timezone.now())
         figures.refresh_dirty_hours()
         hours.sweep()
         assert not DirtyHour.objects.exists()
-        over = start_of_hour(timezone.now())
         assert not TargetMark.objects.filter(hour__lt=over).exists()
         return standing()
 

@@ -286,7 +286,8 @@ def rest(trial_id: int) -> None:
         first = waiting.aggregate(at=Min("lease_until"))["at"]
         soon = timezone.now() + waking.AGAIN
         # A judge may be waited for much longer than that, and new runs need not.
-        again = min(first or soon, soon) if waiting.filter(claims=0).exists() else first or soon
+        is_free = waiting.filter(lease_until=None).exists()
+        again = min(first or soon, soon) if is_free else first or soon
         Trial.objects.filter(pk=trial_id).update(next_at=again if waiting.exists() else None)
     finish_replays(trial_id)
 

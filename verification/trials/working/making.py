@@ -161,7 +161,6 @@ def _step_by_step(trial: Trial, pair: Pair, left: Sequence[Claimed]) -> Made:
         done = [_done(pair, ids, made)] if here else []
         rows = [] if here else [uncompared(pair.claimed, comparing.RUN_GONE)]
         rows = _conclude(trial, done, rows)
-        _tell_false_fails(trial, pair.ids(ids)[:2] if here and rows else ())
     return _made(rows, trial, left)
 
 
@@ -173,6 +172,8 @@ def _conclude(trial: Trial, done: Sequence[Done], rows: list[Columns]) -> list[C
     put_off, done = asking_again.parted(done, timezone.now())
     if put_off:
         claiming.put_off(put_off)
+    # The hour of a run is marked before that of its comparison: whoever counts takes them so too.
+    _tell_false_fails(trial, done)
     compared = comparing.rows_of(done) if done else []
     claiming.store([*rows, *compared])
     told = [
@@ -185,8 +186,9 @@ def _conclude(trial: Trial, done: Sequence[Done], rows: list[Columns]) -> list[C
     return [*rows, *compared]
 
 
-def _tell_false_fails(trial: Trial, evaluation_ids: Sequence[int]) -> None:
-    found = counting.false_fails(evaluation_ids)
+def _tell_false_fails(trial: Trial, done: Sequence[Done]) -> None:
+    asked = [pk for one in done if one.pair.may_ask for pk in one.pair.ids(one.made)[:2]]
+    found = counting.false_fails(asked) if asked else []
     if not found:
         return
     for one in found:
