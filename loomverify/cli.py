@@ -11,7 +11,7 @@ from loomverify.children import end_with_parent
 from loomverify.env import ConfigurationError, environment
 
 EXIT_CONFIGURATION = 3
-LIVE, SHADOW = "live", "shadow"
+LIVE, SHADOW = "live", "shadow"  # as in loomverify.celery, which most commands need not load
 QUEUES = f"{LIVE},{SHADOW},bulk"
 
 Command = Callable[[list[str]], int]

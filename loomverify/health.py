@@ -16,7 +16,13 @@ BEAT_TOLERANCE_SECONDS = 60
 
 
 def main(argv: Sequence[str]) -> int:
-    roles = {"web": web, "worker": beating, "relay": beating, "scheduler": broker}
+    roles = {
+        "web": web,
+        "worker": beating,
+        "worker-beside": beating,
+        "relay": beating,
+        "scheduler": broker,
+    }
     role = argv[0] if argv else ""
     if role not in roles:
         sys.stderr.write(f"usage: python -m loomverify.health {'|'.join(roles)}\n")

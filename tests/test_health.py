@@ -1,14 +1,16 @@
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
 from django.db import connection
+from django.http import HttpRequest
 from django.utils import timezone
 
-from loomverify import health
+from loomverify import health, ops
 from tests.scripted_server import ScriptedServer, scripted_server
 from verification.runs import heartbeats
 from verification.runs.models import Heartbeat
@@ -54,6 +56,16 @@ def test_a_worker_is_healthy_while_it_beats_on_this_host(
 
     assert (before, beating, stale) == (1, 0, 1)
     assert "worker: no recent heartbeat" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("test_database_url")
+def test_a_pool_of_trials_says_nothing_of_the_one_for_live_runs() -> None:
+    heartbeats.beat(heartbeats.WORKER_BESIDE)
+
+    ready = json.loads(ops.readyz(HttpRequest()).content)
+
+    assert (health.main(["worker"]), health.main(["worker-beside"])) == (1, 0)
+    assert (ready["worker"], ready["ready"]) == ("never seen", False)
 
 
 @pytest.mark.usefixtures("test_database_url")

@@ -11,6 +11,10 @@ from django.utils import timezone
 
 from verification.runs.models import Heartbeat
 
+WORKER = "worker"
+WORKER_BESIDE = "worker-beside"
+"""A worker that takes trials, or what may wait, and no live run."""
+
 
 def beat(role: str) -> None:
     name = f"{role}@{socket.gethostname()}:{os.getpid()}"

@@ -2,13 +2,14 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Iterable
 from typing import Any
 
 from celery.signals import worker_process_init, worker_ready
 from django.core.management import call_command
 from django.db import DatabaseError, connection
 
-from loomverify.celery import BULK, app
+from loomverify.celery import BULK, LIVE, app
 from verification.runs import heartbeats, retention, worker
 from verification.runs.viewing import kept
 from verification.runs.wake import EVALUATE
@@ -39,15 +40,21 @@ def warm_up(**_: Any) -> None:
 
 
 @worker_ready.connect
-def start_heartbeat(**_: Any) -> None:
-    threading.Thread(target=_beat_forever, daemon=True).start()
+def start_heartbeat(sender: Any, **_: Any) -> None:
+    role = role_of(sender.app.amqp.queues.consume_from)
+    threading.Thread(target=_beat_forever, args=(role,), daemon=True).start()
 
 
-def _beat_forever() -> None:
+def role_of(queues: Iterable[str]) -> str:
+    """One that takes no live run says nothing of those that do."""
+    return heartbeats.WORKER if LIVE in queues else heartbeats.WORKER_BESIDE
+
+
+def _beat_forever(role: str) -> None:
     pause = threading.Event()
     while True:
         try:
-            heartbeats.beat("worker")
+            heartbeats.beat(role)
         except DatabaseError as error:
             logger.warning("heartbeat_failed error=%s", type(error).__name__)
         connection.close()  # a forked child must not inherit it
