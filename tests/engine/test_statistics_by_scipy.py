@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
+from itertools import pairwise
+from math import hypot
 
 import numpy as np
 import pytest
@@ -14,10 +17,11 @@ from verification.engine.statistics.intervals import (
     beta_quantile,
     clopper_pearson,
     incomplete_beta,
+    newcombe,
     one_sided_upper,
     wilson,
 )
-from verification.engine.statistics.mcnemar import at_most, mcnemar
+from verification.engine.statistics.mcnemar import at_most, mcnemar, needed_discordant
 
 AGREES = 1e-9
 DRAWN = np.random.default_rng(404)
@@ -99,6 +103,43 @@ def test_the_tail_of_a_binomial() -> None:
             theirs = float(binom.cdf(count, n, share))
 
             assert at_most(count, n, share) == pytest.approx(theirs, abs=AGREES)
+
+
+@pytest.mark.parametrize("level", [0.95, 0.99])
+def test_intervals_of_what_a_share_rose_by(level: float) -> None:
+    counted = [COUNTED[at] for at in DRAWN.integers(0, len(COUNTED), size=200)]
+
+    for before, after in pairwise(counted):
+        was, now = (
+            binomtest(*one).proportion_ci(level, method="wilson") for one in (before, after)
+        )
+        first, second = before[0] / before[1], after[0] / after[1]
+        down = hypot(second - now.low, was.high - first)
+        up = hypot(now.high - second, first - was.low)
+        found = newcombe(before, after, level=level)
+
+        assert found.low == pytest.approx(second - first - down, abs=AGREES), (before, after)
+        assert found.high == pytest.approx(second - first + up, abs=AGREES), (before, after)
+
+
+@pytest.mark.parametrize("share", [0.56, 0.6, 0.65, 0.7, 0.75, 0.83, 0.9, 0.97, 1.0])
+def test_the_pairs_that_an_effect_needs(share: float) -> None:
+    sizes = np.arange(1, 1_000)
+    fewer = np.array([_most_significant(int(n)) for n in sizes])
+
+    power = np.where(
+        fewer < 0, 0.0, binom.cdf(fewer, sizes, 1 - share) + binom.cdf(fewer, sizes, share)
+    )
+
+    assert needed_discordant(share) == sizes[np.argmax(power >= 0.80)]
+    assert power.max() >= 0.80
+
+
+@cache
+def _most_significant(n: int) -> int:
+    """How many of `n` may go the other way at the most; -1: none may."""
+    at = int(binom.ppf(0.025, n, 0.5))
+    return next((one for one in range(at, -1, -1) if binomtest(one, n, 0.5).pvalue <= 0.05), -1)
 
 
 def test_the_p_of_the_gate() -> None:

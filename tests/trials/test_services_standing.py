@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -7,20 +8,48 @@ import pytest
 from django.utils import timezone
 
 from loomverify.accounts.access import SYSTEM
-from loomverify.accounts.models import Project
+from loomverify.accounts.models import Project, Role
 from tests.builders import make_project
-from tests.runs.conftest import new_project
+from tests.model_server import model_server
+from tests.runs.conftest import Caller, new_project
+from tests.runs.judged import PASSING, connect
 from tests.trials.at_once import at_once
 from tests.trials.builders import make_legacy, make_trial, make_verifier
-from verification.engine.verifier import LEGACY_FLAGS
+from tests.trials.worked import worked
+from verification.engine.shadow import DiffClass
+from verification.engine.verifier import LEGACY_FLAGS, Flags, JudgeModels, VerifierSpec
 from verification.runs import outbox
 from verification.trials.models import StopReason, Trial, TrialState
 from verification.trials.services import standing
 from verification.trials.services.stopping import close
 from verification.verifiers.models import VerifierVersion
-from verification.verifiers.services import activate
+from verification.verifiers.services import activate, add_version
 
 pytestmark = pytest.mark.django_db
+SEARCH: dict[str, Any] = {
+    "process": "research-report",
+    "phase": "search",
+    "task": {"description": "Write down what was searched."},
+    "output": "Three places searched, 2 of 61 hits kept.",
+    "tool_calls": [
+        {"tool": "web_search", "success": True, "args": {"query": "night shift melatonin"}},
+        {"tool": "write_file", "success": True, "files_changed": ["search-log.csv", "sources.csv"]},
+    ],
+    "files": {
+        "search-log.csv": "words,place,day,hits,kept\nmelatonin,PubMed,2026-02-03,61,2\n",
+        "sources.csv": (
+            "source_id,title,year,location,kind\n"
+            "S1,Melatonin for shift workers,2014,"
+            "https://doi.org/10.1002/14651858.CD009776.pub2,review\n"
+        ),
+    },
+}
+"""Work of a built-in process that is whole for its phase; the list of sources comes later."""
+WHY = (
+    "no-placeholders: hard → advisory",
+    "report-lists-sources: leaked from another phase → skipped",
+    "acceptance-criteria: hard → not found",
+)
 
 
 def make_live(project: Project, version: VerifierVersion) -> None:
@@ -157,6 +186,37 @@ def test_peoples_trials_are_left_alone(project: Project) -> None:
 
     assert Trial.objects.get(pk=own.pk).is_running
     assert Trial.objects.count() == 2
+
+
+def test_classic_false_fails_of_the_old_engine_are_what_a_standing_trial_shows(
+    own_evidence: None, db: None, settings: Any
+) -> None:
+    settings.JUDGE_FIRST_WAIT_SECONDS = 0.01
+    project = new_project("fresh")
+    agent = Caller(project, Role.AGENT)
+    with model_server(f"Happy to help! Here is what I found: {PASSING}") as server:
+        connect(project, "first", server)
+        judges = JudgeModels("first", "")
+        legacy = add_version(project=project, spec=VerifierSpec(LEGACY_FLAGS, judges))
+        flags = replace(Flags(), shadow_compare_enabled=True)
+        active = add_version(project=project, spec=VerifierSpec(flags, judges))
+        make_live(project, active)
+        standing.sweep()
+
+        told = [
+            agent.submit(output="The rent is 900 EUR.\n- Heating: [TODO]\n", tier=1),
+            agent.submit(**SEARCH, tier=1),
+            agent.submit(output="The rent is 900 EUR.", tier=2),
+        ]
+        trial = Trial.objects.get()
+        found = worked(trial)
+
+    assert running(project) == [(legacy, active)]
+    assert [one["outcome"] for one in told] == ["pass_with_warnings", "pass", "pass"]
+    assert [str(one.run.uuid) for one in found if one.run] == [one["id"] for one in told]
+    assert [one.diff_class for one in found] == [DiffClass.OLD_FAIL_NEW_PASS] * 3
+    for one, why in zip(found, WHY, strict=True):
+        assert why in one.summary
 
 
 @pytest.mark.django_db(transaction=True)
