@@ -103,6 +103,20 @@ def test_postgresql_deletes_a_version_with_its_project_alone(version: VerifierVe
     assert_kept(version)
 
 
+def test_postgresql_deletes_a_version_after_its_project() -> None:
+    project, spec = Project.objects.create(slug="gone", name="Gone"), VerifierSpec()
+    version = VerifierVersion.objects.create(
+        project=project, number=1, engine="policy", spec=spec.to_json(), spec_sha256=spec.sha256
+    )
+
+    with connection.cursor() as cursor:
+        cursor.execute("delete from accounts_project where id = %s", [project.pk])
+    execute("delete from {} where id = %s", pk=version.pk)
+    connection.check_constraints()
+
+    assert not VerifierVersion.objects.filter(pk=version.pk).exists()
+
+
 def test_which_one_judges_can_still_change(project: Project, version: VerifierVersion) -> None:
     services.activate(project=project, number=version.number, actor=SYSTEM, reason="Because.")
 
