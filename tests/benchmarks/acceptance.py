@@ -91,6 +91,13 @@ def fill(project: Any, count: int) -> None:
             " where project_id = %s on conflict do nothing",
             [project.pk],
         )
+        # The trigger marks what counts otherwise, and does not look at when a row was made.
+        cursor.execute(
+            "insert into runs_targetmark (project_id, hour)"
+            " select distinct %s::bigint, date_trunc('hour', created_at, 'UTC')"
+            " from trials_comparison where trial_id = %s on conflict do nothing",
+            [project.pk, trial.pk],
+        )
         cursor.execute("analyze")
 
 

@@ -18,6 +18,7 @@ from tests.golden.builders import PASSES, make_case, make_replay, make_result
 from tests.judged import live_of, make_call, make_tier
 from tests.reviews.agreement_rows import make_decided
 from tests.trials.builders import (
+    make_candidate,
     make_comparison,
     make_comparisons,
     make_judgement,
@@ -399,6 +400,11 @@ def test_the_corpus_is_counted_in_its_newest_whole_replay_by_what_judges(project
         make_result(make_replay(project, total=1, **other), case, observed=crossing)
 
     assert counted(project, "cross_phase") == (0, 1, MET)
+
+    candidate = make_candidate(project)
+    project.verifiers.update(is_active=False)
+    project.verifiers.filter(pk=candidate.pk).update(is_active=True)
+    assert counted(project, "cross_phase") == (0, 0, TOO_FEW)
 
 
 @pytest.mark.parametrize(

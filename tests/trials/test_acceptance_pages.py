@@ -65,7 +65,7 @@ def test_an_empty_project_is_told_what_is_missing_in_numbers(
     assert "Missing: 100 more judged runs." in html
     assert "Missing: 40 more cases of known truth." in html
     assert "No promotion is in force." in html
-    assert "No replay yet." in html
+    assert "Not replayed yet by the verifier that judges now." in html
 
 
 def test_every_number_opens_exactly_its_rows(project: Project, client: Client) -> None:

@@ -30,7 +30,7 @@ from tests.trials.builders import (
     make_trial_replay,
 )
 from verification.trials import examples, schemas
-from verification.trials.filters import ComparisonFilters
+from verification.trials.filters import CHOSEN, ComparisonFilters
 from verification.trials.models import Origin, Trial
 
 pytestmark = pytest.mark.django_db
@@ -239,6 +239,9 @@ def test_every_filter_of_pages_is_one_of_the_api() -> None:
     filters = set(ComparisonFilters.__dataclass_fields__)
 
     assert filters | {"cursor", "limit"} == set(schemas.ComparisonQuery.model_fields)
+    for name, choices in CHOSEN.items():
+        for value in choices:
+            assert getattr(schemas.ComparisonQuery.model_validate({name: value}), name) == value
 
 
 def test_a_comparison_holds_both_sides_full_results(project: Project, viewer: Caller) -> None:

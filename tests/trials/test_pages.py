@@ -273,8 +273,11 @@ def test_a_criterion_opens_the_very_rows_that_it_counts(viewer: Client, project:
     make_comparisons(trial, {("fail", "pass_with_warnings"): 4, ("pass", "fail"): 5}, judged="new")
     make_comparisons(trial, {("fail", "fail"): 6, ("pass", "fail"): 1}, judged="neither")
     make_comparisons(trial, {("undecided", "undecided"): 3, ("pass", "undecided"): 1})
-    rows = viewer.get(url(trial)).context["live"].panel.rows
+    panel = viewer.get(url(trial)).context["live"].panel
+    rows = panel.rows
 
+    shown = [viewer.get(where).context["listed"].count for _, _, where in panel.shown]
+    assert shown == [1 + 4, 5 + 1, 2 + 3]
     counts = {one.name: viewer.get(one.url).context["listed"].count for one in rows if one.url}
 
     assert counts == {

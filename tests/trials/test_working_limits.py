@@ -14,7 +14,7 @@ from tests.trials.builders import make_comparisons, make_queued, make_trial, mak
 from verification.runs import outbox
 from verification.runs.models import OutboxEvent, Run, RunState
 from verification.trials.drawing import is_drawn
-from verification.trials.models import Origin, StopReason, Trial, TrialState
+from verification.trials.models import Origin, StopReason, Trial, TrialReplay, TrialState
 from verification.trials.working import limits, sampling, waking, working
 
 pytestmark = pytest.mark.django_db
@@ -188,8 +188,8 @@ def test_live_runs_that_had_to_wait_stop_the_trial(trial: Trial) -> None:
 
     assert state_of(trial) == (TrialState.STOPPED, StopReason.LATENCY)
     assert trial.stop_text == (
-        "Of the 20 live runs of the last quarter of an hour, one in twenty waited longer than "
-        "12 s for a worker; 10 s is the limit."
+        "Of the 20 live runs that came, or waited, in the last quarter of an hour, one in twenty "
+        "waited longer than 12 s for a worker; 10 s is the limit."
     )
 
 
@@ -217,6 +217,23 @@ def test_waits_of_before_the_trial_do_not_stop_it(project: Project) -> None:
     waited(project, 30, 60)
 
     assert not limits.stopped_for_latency(make_trial(project))
+
+
+def test_waits_of_before_a_replay_do_not_stop_it_when_its_trial_is_over(trial: Trial) -> None:
+    Trial.objects.filter(pk=trial.pk).update(state=TrialState.ENDED)
+    trial.refresh_from_db()
+    waited(trial.project, 30, 60)
+    make_trial_replay(trial, finished_at=trial.created_at)
+    TrialReplay.objects.update(created_at=trial.created_at)
+    replay = make_trial_replay(trial)
+
+    assert not limits.stopped_for_latency(trial)
+
+    before = timezone.now() - timedelta(minutes=10)
+    TrialReplay.objects.filter(pk=replay.pk).update(created_at=before)
+    assert limits.stopped_for_latency(trial)
+    replay.refresh_from_db()
+    assert replay.is_cancelled
 
 
 def test_while_a_live_run_waits_nothing_is_compared(trial: Trial) -> None:

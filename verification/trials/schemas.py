@@ -237,14 +237,18 @@ class ComparisonQuery(Schema):
     diff_class: DiffClass | Literal[""] = ""
     old: SideOutcome | Literal[""] = ""
     new: SideOutcome | Literal[""] = ""
-    move: Literal["", "laxer", "stricter", "both"] = ""
+    move: Literal["", "laxer", "stricter", "both", "passes"] = Field(
+        "", description="passes: what the new side alone accepts."
+    )
     origin: Literal["", "runs", "live", "past", "corpus"] = ""
     process: Named = ""
     phase: Named = ""
     rule: Named = ""
     finer: Named = ""
     kind: Named = ""
-    judged: Literal["", "yes", "no", "old", "new", "both", "neither", "disputed"] = ""
+    judged: Literal["", "yes", "no", "old", "new", "both", "neither", "disputed", "false_fails"] = (
+        Field("", description="false_fails: a side's reject that people would not have given.")
+    )
     acknowledged: YesNo = ""
     failed: YesNo = ""
     aa: Literal["", "yes", "old", "new"] = Field(

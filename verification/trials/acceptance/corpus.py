@@ -69,8 +69,14 @@ def _rows(keys: Collection[int]) -> QuerySet[ReplayResult]:
 
 
 def last_replay(scope: Scope) -> Replay | None:
+    """By the verifier that judges now: one of before an activation says nothing of it."""
     rows = replays.replays(scope.project).filter(
-        state=ReplayState.FINISHED, is_live_line=True, process=None, tags=[], total__gt=0
+        state=ReplayState.FINISHED,
+        is_live_line=True,
+        verifier_version__is_active=True,
+        process=None,
+        tags=[],
+        total__gt=0,
     )
     return rows.first()
 

@@ -50,7 +50,9 @@ def _escaped(scope: Scope) -> Target:
 
 
 def _cross_phase(heard: Corpus) -> Target:
-    note = f"Replayed {heard.replay.created_at:%-d %b %Y}." if heard.replay else "No replay yet."
+    note = "Not replayed yet by the verifier that judges now."
+    if heard.replay:
+        note = f"Replayed {heard.replay.created_at:%-d %b %Y}."
     return measures.none_of(measures.CROSS_PHASE, len(heard.cross_phase), len(heard.judged), note)
 
 

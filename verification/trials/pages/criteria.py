@@ -49,7 +49,8 @@ class Panel:
     rows: Sequence[CriterionRow]
     held: int
     p_value: str
-    shown: Sequence[tuple[str, str]]
+    shown: Sequence[tuple[str, str, str]]
+    """In words, the figure, and where the rows behind it are."""
     is_corpus_asked: bool
 
     @property
@@ -67,7 +68,11 @@ def panel_of(trial: Trial, gate: Gate, figures: Figures, replay: Replay | None) 
         rows=rows,
         held=sum(one.state is CriterionState.HOLDS for one in gate.criteria),
         p_value="" if gate.p_value is None else _p(gate.p_value),
-        shown=[(SHOWN[one.name], _share_of(one)) for one in gate.shown if one.n],
+        shown=[
+            (SHOWN[one.name], _share_of(one), _listed(trial, SHOWN_ROWS[one.name]))
+            for one in gate.shown
+            if one.n
+        ],
         is_corpus_asked=states[CORPUS] is CriterionState.WAITING and replay is None,
     )
 
@@ -91,7 +96,11 @@ def _url(trial: Trial, one: Criterion, replay: Replay | None) -> str:
     if one.name == CORPUS:
         return reverse("golden_replay", args=[slug, replay.uuid]) if replay else ""
     query = ROWS.get(one.name)
-    return f"{reverse('trial', args=[slug, trial.uuid])}?{urlencode(query)}#rows" if query else ""
+    return _listed(trial, query) if query else ""
+
+
+def _listed(trial: Trial, query: Mapping[str, str]) -> str:
+    return f"{reverse('trial', args=[trial.project.slug, trial.uuid])}?{urlencode(query)}#rows"
 
 
 ROWS: Mapping[str, Mapping[str, str]] = {
@@ -102,6 +111,11 @@ ROWS: Mapping[str, Mapping[str, str]] = {
     "old_flips": {"aa": "old"},
     "new_flips": {"aa": "new"},
     "undecided": {"new": SideOutcome.UNDECIDED.value},
+}
+SHOWN_ROWS: Mapping[str, Mapping[str, str]] = {
+    "laxer_unsafe": {"move": "laxer", "judged": "yes"},
+    "stricter_wrong": {"move": "stricter", "judged": "yes"},
+    "old_undecided": {"old": SideOutcome.UNDECIDED.value},
 }
 
 

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import connection, transaction
-from django.db.models import Q
+from django.db.models import Min, Q
 from django.utils import timezone
 
 from loomverify.accounts.access import SYSTEM
@@ -73,7 +73,7 @@ def stopped(trial: Trial, *, has_failed: bool = False, has_asked_in_vain: bool =
 def stopped_for_latency(trial: Trial) -> bool:
     """Stop a trial while which live runs had to wait."""
     now = timezone.now()
-    since = max(now - SLOW_SPAN, trial.created_at)
+    since = max(now - SLOW_SPAN, _began(trial))
     given: dict[str, Any] = {
         "project": trial.project_id,
         "since": since,
@@ -86,10 +86,18 @@ def stopped_for_latency(trial: Trial) -> bool:
     if count < FEWEST or waited <= SLOW_SECONDS:
         return False
     text = (
-        f"Of the {count:,} live runs of the last quarter of an hour, one in twenty waited longer "
-        f"than {waited:.0f} s for a worker; {SLOW_SECONDS:.0f} s is the limit."
+        f"Of the {count:,} live runs that came, or waited, in the last quarter of an hour, one in "
+        f"twenty waited longer than {waited:.0f} s for a worker; {SLOW_SECONDS:.0f} s is the limit."
     )
     return _stop(trial, StopReason.LATENCY, text)
+
+
+def _began(trial: Trial) -> datetime:
+    """Since when it may keep live runs waiting: one that is over does by its replays alone."""
+    if trial.is_running:
+        return trial.created_at
+    replays = TrialReplay.objects.filter(trial=trial, finished_at__isnull=True)
+    return replays.aggregate(at=Min("created_at"))["at"] or trial.created_at
 
 
 def live_waits(now: datetime | None = None) -> bool:
