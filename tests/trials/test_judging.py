@@ -36,6 +36,7 @@ from verification.trials.judging.blinding import is_old_first, said_of
 from verification.trials.judging.walking import (
     MOVES,
     REJECTS,
+    Progress,
     Wish,
     next_of,
     part_of,
@@ -580,13 +581,27 @@ def test_what_one_had_shown_is_left_out(trial: Trial, mira: Access) -> None:
 
 
 def test_what_is_acknowledged_is_left_out_while_it_is(trial: Trial) -> None:
-    row = make_compared_run(trial)
-    known = make_acknowledgement(row)
+    row = make_compared_run(trial, "fail", "fail")
+    Comparison.objects.filter(pk=row.pk).update(kind="another-reason")
+    known = make_acknowledgement(fresh(row))
     assert walked(trial) == []
+    assert progress_of(trial, Wish(), REJECTS).total == 0
 
     Acknowledgement.objects.filter(pk=known.pk).update(until=timezone.now())
 
     assert walked(trial) == [row]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("fail", "pass"), ("pass", "fail"), ("undecided", "pass")]
+)
+def test_no_move_is_acknowledged_out_of_the_walk(trial: Trial, old: str, new: str) -> None:
+    known, other = make_compared_run(trial, old, new), make_compared_run(trial, "pass", "fail")
+    Comparison.objects.filter(pk=other.pk).update(kind="another")
+    make_acknowledgement(known)
+
+    assert set(walked(trial)) == {known, other}
+    assert progress_of(trial, Wish(), MOVES) == Progress(judged=0, total=2)
 
 
 @pytest.mark.parametrize(

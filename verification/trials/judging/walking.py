@@ -119,7 +119,7 @@ def next_of(
 
 def progress_of(trial: Trial, wish: Wish, part: str) -> Progress:
     """Of a part of the walk, by all people; what several disagree on is judged no more."""
-    rows = _unacknowledged(trial, wish).filter(PARTS[part])
+    rows = _walked(trial, wish).filter(PARTS[part])
     counted = rows.aggregate(total=Count("pk"), open=Count("pk", filter=Q(judged__in=OPEN)))
     return Progress(counted["total"] - counted["open"], counted["total"])
 
@@ -149,7 +149,12 @@ def _part(given: ComparisonFilters) -> str:
     return ""
 
 
-def _unacknowledged(trial: Trial, wish: Wish) -> QuerySet[Comparison]:
+def _walked(trial: Trial, wish: Wish) -> QuerySet[Comparison]:
+    """All that is asked about, judged or not.
+
+    A known difference is left out where no move hangs on it: the gate takes the judged moves for
+    a sample of all, so that whoever could take a kind out could have unsafe passes overlooked.
+    """
     given = wish.filters.given()
     rule, replay = given.pop("rule", ""), given.pop("replay", "")
     rows = Comparison.objects.filter(CAN_BE_JUDGED, trial=trial, **given)
@@ -158,13 +163,13 @@ def _unacknowledged(trial: Trial, wish: Wish) -> QuerySet[Comparison]:
     if replay:
         rows = rows.filter(replay__uuid=replay) if _is_uuid(replay) else rows.none()
     known = list(in_force(trial).values_list("kind", flat=True))
-    return rows.exclude(kind__in=known) if known else rows
+    return rows.filter(IS_MOVE | ~Q(kind__in=known)) if known else rows
 
 
 def _waiting(trial: Trial, reviewer: str, wish: Wish) -> QuerySet[Comparison]:
     """What nobody judged yet, or people disagree on; not what this reviewer judged or knows."""
     own = {"comparison": OuterRef("pk"), "reviewer": reviewer}
-    return _unacknowledged(trial, wish).filter(
+    return _walked(trial, wish).filter(
         ~Exists(Judgement.objects.filter(**own, withdrawn_at__isnull=True)),
         ~Exists(Reveal.objects.filter(**own)),
         judged__in=OPEN,
