@@ -7,6 +7,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from loomverify.accounts.access import SYSTEM
 from loomverify.accounts.models import AuditEntry, Project, Role
 from tests.builders import SOURCE_TEXT, make_process, make_run, make_user, signed_in
 from tests.golden.builders import make_case
@@ -20,11 +21,12 @@ from tests.trials.builders import (
     make_trial_replay,
     make_verifier,
 )
-from tests.trials.paging import list_url, page, start_url, text_of, url
+from tests.trials.paging import list_url, page, queries, start_url, text_of, url
 from tests.trials.scene import make_drifted, promote
 from tests.trials.worked import unpublished
 from verification.golden.models import Replay, ReplayPurpose
 from verification.trials.models import Comparison, Trial, TrialReplay, TrialState
+from verification.verifiers.services import activate
 
 pytestmark = pytest.mark.django_db
 
@@ -68,7 +70,7 @@ def test_one_click_compares_the_two_engines_over_past_runs(
     assert "Past runs 0 of 1" in page(editor, url(trial))
 
 
-def test_the_form_begins_with_what_judges_now_and_the_newest_other(
+def test_the_form_begins_with_what_judges_now_and_the_newest_other_but_legacy_is_old(
     editor: Client, project: Project
 ) -> None:
     make_legacy(project)
@@ -76,8 +78,13 @@ def test_the_form_begins_with_what_judges_now_and_the_newest_other(
     answer = editor.get(start_url(project))
 
     form_of = answer.context["form"]
-    assert (form_of["baseline"].value(), form_of["candidate"].value()) == ("1", "2")
+    assert (form_of["baseline"].value(), form_of["candidate"].value()) == ("2", "1")
     assert "v1, policy engine: judges runs now" in text_of(answer.content)
+
+    candidate = make_candidate(project)
+    form_of = editor.get(start_url(project)).context["form"]
+    sides = (form_of["baseline"].value(), form_of["candidate"].value())
+    assert sides == ("1", str(candidate.number))
 
 
 def test_a_candidate_can_be_named_in_the_address(editor: Client, project: Project) -> None:
@@ -433,6 +440,47 @@ def test_a_drift_alarm_proposes_the_way_back(admin: Client, project: Project) ->
     told = text_of(answer.content)
     assert "It is rolled back" in told
     assert "Since the cutover runs come out otherwise" not in told
+
+
+def test_the_way_back_says_what_the_runs_were_held_against(admin: Client, project: Project) -> None:
+    trial = make_drifted(project)
+    of_trial = page(admin, url(trial, "trial_roll_back"))
+    watch = Trial.objects.get(watches=trial)
+    told = [{**watch.drift[0], "against": "first_runs", "before_n": 50}]
+    Trial.objects.filter(pk=watch.pk).update(drift=told)
+
+    of_runs = page(admin, url(trial, "trial_roll_back"))
+
+    assert "fail: 19.0 % of the runs since the cutover, 7.0 % in the trial" in of_trial
+    assert "fail: 19.0 % of the runs since the cutover, 7.0 % of the first 50" in of_runs
+
+
+def test_an_alarm_is_over_in_the_list_once_something_else_judges(
+    admin: Client, project: Project
+) -> None:
+    trial = make_drifted(project)
+    watch = Trial.objects.get(watches=trial)
+    alarmed = queries(admin, list_url(project))
+    old, new = trial.baseline_verifier, trial.candidate_verifier
+    for _ in range(2):
+        more = make_trial(
+            project, baseline=old, candidate=new, state=TrialState.PROMOTED,
+            promotion=trial.promotion,
+        )  # fmt: skip
+        make_trial(
+            project, baseline=old, candidate=new, watches=more, drift=watch.drift,
+            drift_at=watch.drift_at,
+        )  # fmt: skip
+    assert alarms(admin, project) == 3
+    assert queries(admin, list_url(project)) == alarmed
+
+    activate(project=project, number=1, actor=SYSTEM, reason="Back.", corpus_reason="!")
+
+    assert alarms(admin, project) == 0
+
+
+def alarms(client: Client, project: Project) -> int:
+    return client.get(list_url(project)).content.decode().count(">drift<")
 
 
 def test_a_roll_back_needs_a_reason(admin: Client, project: Project) -> None:

@@ -245,6 +245,19 @@ def test_a_watch_ends_when_something_else_judges(project: Project) -> None:
     assert (rang, watch.state, watch.stop_reason) == (0, TrialState.ENDED, StopReason.REPLACED)
 
 
+def test_a_watch_that_rang_pays_no_more_once_something_else_judges(project: Project) -> None:
+    trial = promoted(project)
+    make_runs(project, {"fail": 60})
+    assert (look(), look()) == (1, 0)
+    assert watch_of(trial).state == TrialState.RUNNING
+    activate(project=project, number=1, actor=SYSTEM, reason="Back.", corpus_reason="!")
+
+    rang = look()
+
+    watch = watch_of(trial)
+    assert (rang, watch.state, watch.stop_reason) == (0, TrialState.ENDED, StopReason.REPLACED)
+
+
 def test_a_watch_that_stopped_itself_still_looks_at_runs(project: Project) -> None:
     trial = promoted(project)
     Trial.objects.filter(watches=trial).update(

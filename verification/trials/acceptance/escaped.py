@@ -15,6 +15,7 @@ from verification.runs.models import Review
 from verification.trials.acceptance.behind import Behind
 from verification.trials.acceptance.scope import Scope
 from verification.trials.models import Trial, TrialState
+from verification.trials.promoted import still_in_force
 
 HEAVY = ("evaluation__rule_trace", "evaluation__feedback", "evaluation__claims",
          "evaluation__claim_list", "process__description", "run__search", "run__result")  # fmt: skip
@@ -34,11 +35,17 @@ class Canaries:
 
 
 def canaries(scope: Scope) -> Canaries:
-    """A trial over all processes makes each of them one; the newest promotion counts."""
+    """A trial over all processes makes each of them one; the newest promotion counts.
+
+    Where something else was activated or published since, none is in force.
+    """
     rows = Trial.objects.filter(
         project=scope.project, state=TrialState.PROMOTED, promoted_at__isnull=False
     ).order_by("promoted_at")
-    promoted = list(rows.values_list("process_id", "promoted_at"))
+    rows = rows.only("project_id", "process_id", "state", "promoted_at", "promotion")
+    found = list(rows)
+    standing = still_in_force(found)
+    promoted = [(one.process_id, one.promoted_at) for one in found if one.pk in standing]
     if not promoted:
         return Canaries({})
     processes = Process.objects.filter(project=scope.project)

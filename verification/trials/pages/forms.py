@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from loomverify.accounts.models import Project
 from processes.models import Process, ProcessVersion
+from verification.engine.verifier import Engine
 from verification.trials.replays.services import DEFAULT_LIMIT, MAX_LIMIT
 from verification.trials.services.promoting import LONGEST_WATCH_DAYS, WATCH_DAYS
 from verification.trials.services.starting import AA_RATE, MAX_BUDGET_USD
@@ -103,12 +104,15 @@ class StartForm(PastForm):
         return self.cleaned_data["limit"] or DEFAULT_LIMIT
 
     def usual(self) -> dict[str, str]:
-        """What judges now beside the newest other one."""
+        """What judges now beside the newest other one; legacy is the old one, whichever judges."""
         numbers = list(self.verifiers)
-        first = numbers[0] if numbers else ""
+        old = numbers[0] if numbers else ""
+        new = numbers[1] if len(numbers) > 1 else old
+        if new != old and self.verifiers[new].engine == Engine.LEGACY != self.verifiers[old].engine:
+            old, new = new, old
         return {
-            "baseline": first,
-            "candidate": numbers[1] if len(numbers) > 1 else first,
+            "baseline": old,
+            "candidate": new,
             "rate": "100",
             "aa": f"{AA_RATE * 100:g}",
             "limit": str(DEFAULT_LIMIT),

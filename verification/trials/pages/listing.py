@@ -12,6 +12,7 @@ from verification.runs.wording import Badge
 from verification.trials import selectors
 from verification.trials.models import Trial, TrialState
 from verification.trials.pages.wording import GATES, STATES, sides_in_words
+from verification.trials.promoted import still_in_force
 from verification.verifiers.models import VerifierVersion
 
 PER_PAGE = 25
@@ -30,12 +31,8 @@ class TrialRow:
     gate: Badge
     held: int
     criteria: int
-
-    @property
-    def is_alarmed(self) -> bool:
-        """A drift was seen in this watch, and the cutover stands."""
-        cutover = self.trial.watches
-        return bool(self.trial.drift_at and cutover and cutover.state == TrialState.PROMOTED)
+    is_alarmed: bool
+    """A drift was seen in this watch, and the cutover stands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +57,8 @@ def trial_list(project: Project, *, state: str = "", cursor: str = "") -> TrialL
 def _rows(trials: Iterable[Trial]) -> Iterable[TrialRow]:
     found = list(trials)
     gates = selectors.gates_of(found)
+    drifted = [one.watches for one in found if one.drift_at and one.watches]
+    standing = still_in_force(drifted)
     for trial in found:
         figures, gate = gates[trial.pk]
         yield TrialRow(
@@ -73,6 +72,7 @@ def _rows(trials: Iterable[Trial]) -> Iterable[TrialRow]:
             gate=GATES[gate.state],
             held=sum(one.state.value == "holds" for one in gate.criteria),
             criteria=len(gate.criteria),
+            is_alarmed=bool(trial.drift_at) and trial.watches_id in standing,
         )
 
 

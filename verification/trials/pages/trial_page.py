@@ -30,9 +30,9 @@ from verification.trials.models import (
 from verification.trials.pages.criteria import Panel, panel_of
 from verification.trials.pages.matrix import Matrix, matrix_of
 from verification.trials.pages.wording import STATES, sides_in_words
+from verification.trials.promoted import live_is_promoted
 from verification.trials.replays import cutover
 from verification.trials.replays.selectors import Progress, progress_of, replays
-from verification.trials.services.promoting import live_is_promoted
 from verification.trials.services.watching import Basis, basis_of
 
 ORIGINS = {

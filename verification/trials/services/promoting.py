@@ -19,9 +19,10 @@ from verification.engine.cutover import Gate, GateState
 from verification.runs.storable import storable
 from verification.trials import selectors
 from verification.trials.models import StopReason, Trial, TrialState
+from verification.trials.promoted import judging_now, replaced_by
 from verification.trials.rendering import gate_out
 from verification.trials.services.cutovers import Cutover, cutover_of, heard_already
-from verification.trials.services.starting import Sides, Terms, live_verifier, lock, store
+from verification.trials.services.starting import Sides, Terms, lock, store
 from verification.trials.services.stopping import close
 from verification.trials.wording import gate_in_words, lacking
 from verification.verifiers import services as verifiers
@@ -106,11 +107,6 @@ def roll_back(*, access: Access, trial: Trial, reason: str) -> Trial:
     return trial
 
 
-def live_is_promoted(trial: Trial) -> bool:
-    """Whether what judges now is what this trial's promotion put there."""
-    return _differing(trial) == ""
-
-
 def _reason(given: str) -> str:
     said: str = storable(given).strip()[:MAX_REASON]
     if not said:
@@ -154,7 +150,7 @@ def _go_live(access: Access, cutover: Cutover, reason: str, corpus_reason: str) 
 
 
 def _go_back(access: Access, trial: Trial, reason: str) -> None:
-    changed = _differing(trial)
+    changed = replaced_by(trial, judging_now([trial]))
     if changed:
         raise Conflict("trial.live_changed", changed)
     kept = trial.promotion
@@ -165,22 +161,6 @@ def _go_back(access: Access, trial: Trial, reason: str) -> None:
         _publish(access, version, kept["process"]["after"], reason, why)
     if "verifier" in kept:
         _activate(access, kept["verifier"]["before"], reason, why)
-
-
-def _differing(trial: Trial) -> str:
-    """What judges now in the place of what was promoted, in words; '' where it still does."""
-    kept = trial.promotion
-    now = live_verifier(trial.project)
-    if "verifier" in kept and now.number != kept["verifier"]["after"]:
-        return f"Runs are judged by {now} now, which is not what was promoted."
-    if "process" in kept:
-        process = Process.objects.select_related("published").get(
-            project=trial.project, slug=kept["process"]["slug"]
-        )
-        published = process.published
-        if published is None or published.number != kept["process"]["after"]:
-            return f"Runs are judged by {published} now, which is not what was promoted."
-    return ""
 
 
 def _publish(

@@ -22,9 +22,9 @@ from verification.engine.shadow import SideOutcome
 from verification.runs.models import Run, RunState
 from verification.trials.figures import COUNTED
 from verification.trials.models import Comparison, StopReason, Trial, TrialState
+from verification.trials.promoted import live_is_promoted
 from verification.trials.selectors import RELATED
 from verification.trials.services import telling
-from verification.trials.services.promoting import live_is_promoted
 from verification.trials.services.stopping import close
 
 FIRST_LOOK = 50
@@ -76,12 +76,13 @@ def sweep(*, pace: Pace = _pace, now: datetime | None = None) -> int:
 
 
 def watched(now: datetime) -> QuerySet[Trial]:
-    """Watches whose time is not over and that have seen nothing yet.
+    """Watches whose time is not over and that have seen nothing yet, or run on after an alarm.
 
     One that stopped itself evaluates no more; runs are looked at all the same.
     """
     given_up = (StopReason.REPLACED, StopReason.PERSON)
-    rows = Trial.objects.filter(drift_at=None, ends_at__gt=now)
+    is_quiet, runs = Q(drift_at=None), Q(state=TrialState.RUNNING)
+    rows = Trial.objects.filter(is_quiet | runs, ends_at__gt=now)
     rows = rows.filter(watches__state=TrialState.PROMOTED).exclude(stop_reason__in=given_up)
     related = (*RELATED, "watches__project", "watches__process")
     more = ("watches__baseline_verifier", "watches__candidate_verifier")
@@ -89,12 +90,17 @@ def watched(now: datetime) -> QuerySet[Trial]:
 
 
 def look(watch: Trial) -> bool:
-    """Hold what runs came to since the cutover against the trial. True: the alarm rang."""
+    """Hold what runs came to since the cutover against the trial. True: the alarm rang.
+
+    One that rang rings no more, but ends as any other when something else judges.
+    """
     trial = watch.watches
     if trial is None or trial.promoted_at is None:
         return False
     if not live_is_promoted(trial):
         close(watch, state=TrialState.ENDED, reason=StopReason.REPLACED, text=CHANGED)
+        return False
+    if watch.drift_at is not None:
         return False
     before, skipped = promised(trial), 0
     if Basis(before.total()).lacking:
@@ -107,7 +113,7 @@ def look(watch: Trial) -> bool:
 
 def basis_of(trial: Trial) -> Basis | None:
     """What the watch of a promoted trial has to compare with; None: nothing is watched now."""
-    watch = watched(timezone.now()).filter(watches=trial).first()
+    watch = watched(timezone.now()).filter(watches=trial, drift_at=None).first()
     if watch is None:
         return None
     return Basis(promised(trial).total(), _runs(watch)[:MOST_RUNS].count())
