@@ -32,10 +32,13 @@ from loomverify.setup import migrate
 
 SEEN_SECONDS = 60
 ROOM = 1.1
-TRIGGER_FUNCTIONS = """
-    select distinct tgfoid::regprocedure::text from pg_trigger
-    where not tgisinternal and tgrelid = any(%s::text[]::regclass[])
+FUNCTIONS = """
+    select made.oid::regprocedure::text from pg_proc made
+    where made.pronamespace = current_schema()::regnamespace
+      and split_part(made.proname, '_', 1) = any(%s::text[])
+      and not exists (select from pg_depend of where of.objid = made.oid and of.deptype = 'e')
 """
+"""Those that migrations make: each begins with the label of its app."""
 
 
 def restore_backup(path: Path, env: Environment, *, replace: bool = False) -> Manifest:
@@ -141,7 +144,7 @@ def _drop_everything() -> None:
     existing = _existing_tables()
     tables = [name for name in our_tables() if name in existing]
     with connection.cursor() as cursor:
-        cursor.execute(TRIGGER_FUNCTIONS, [tables])
+        cursor.execute(FUNCTIONS, [sorted({name.partition("_")[0] for name in tables})])
         functions = [row[0] for row in cursor.fetchall()]
         for name in tables:
             cursor.execute(SQL("drop table if exists {} cascade").format(Identifier(name)))

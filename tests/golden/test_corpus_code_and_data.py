@@ -36,6 +36,8 @@ UNASKED = {
     # They are there to be asked for, so that the case does not hold by a lack of them.
     "independence-no-alternate-after-an-unreadable-reply": {(2, "assess"): 1},
     "reply-quotes-a-verdict-of-the-output": {(2, "restate"): 1},
+    # The old engine alone asks for them, and no class of the difference is expected.
+    "counts-doubt-ends-the-climb": {(3, "vote"): 3},
 }
 CASES: tuple[Document, ...] = tuple(documents())
 each_case = pytest.mark.parametrize(
