@@ -20,7 +20,7 @@ from tests.stack import Stack, redis_server, running_stack, wait_for
 
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(600)]
 
-TASKS = 100
+TASKS = 50
 RUNS_PER_TASK = 3
 RUNS = TASKS * RUNS_PER_TASK
 WORKERS = ("worker", "worker-bulk")

@@ -29,7 +29,7 @@ from verification.runs import flags
 from verification.runs.models import Review, ReviewState
 
 pytestmark = pytest.mark.django_db(transaction=True)
-REVIEWS = 5_000
+REVIEWS = 2_000
 REVIEWERS = 10
 ROUNDS = 10
 
@@ -69,7 +69,7 @@ def _worked_through(access: Access) -> Iterator[UUID]:
 
 
 @pytest.mark.timeout(900)
-def test_ten_reviewers_decide_five_thousand_none_twice_and_none_lost(
+def test_ten_reviewers_decide_two_thousand_none_twice_and_none_lost(
     project: Project, capsys: pytest.CaptureFixture[str]
 ) -> None:
     generate_reviews(project, REVIEWS)
