@@ -175,8 +175,9 @@ def test_a_judge_who_accepts_what_tier_one_rejected_makes_a_false_fail_candidate
 
     assert (found.old, found.new) == ("fail", "pass_with_warnings")
     kinds = list(run.events.order_by("seq").values_list("kind", flat=True))
-    assert kinds[-2:] == ["verification_shadow_diff", "verification_false_negative_candidate"]
-    assert run.events.order_by("seq").last().data == {"trial": str(trial.uuid)}  # type: ignore[union-attr]
+    assert kinds[-2:] == ["verification_false_negative_candidate", "verification_shadow_diff"]
+    told = run.events.get(kind="verification_false_negative_candidate")
+    assert told.data == {"trial": str(trial.uuid)}
     assert DirtyHour.objects.filter(project=project).exists()
 
 

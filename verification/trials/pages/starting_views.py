@@ -48,8 +48,10 @@ def trial_start(request: AccessRequest) -> HttpResponse:
         return _start_page(request, form, status=422)
     usual = StartForm(project).usual()
     given = {**usual, "past": "on", **request.GET.dict()}
-    if request.GET and "baseline" in request.GET:
+    if "baseline" in request.GET:
         given["past"] = request.GET.get("past", "")
+    elif given["candidate"] == usual["baseline"]:
+        given["baseline"] = usual["candidate"]
     return _start_page(request, StartForm(project, given))
 
 
