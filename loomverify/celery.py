@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from signal import SIGKILL
 from typing import Any
 
+from billiard.process import current_process
 from celery import Celery, platforms
 from celery.exceptions import SecurityWarning
 from celery.schedules import crontab
 from celery.signals import task_prerun, worker_process_init
 
 from loomverify import filesystem_broker
-from loomverify.children import ask_for_death_signal
+from loomverify.children import die_with
 from loomverify.env import environment
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "loomverify.settings")
@@ -96,7 +96,7 @@ def _check_connection(sender: Any, **_signal: object) -> None:
 @worker_process_init.connect
 def _end_with_worker(**_signal: object) -> None:
     """A killed worker's processes would wait for tasks forever, and hold their connections."""
-    ask_for_death_signal(SIGKILL)
+    die_with(current_process()._parent_pid)  # type: ignore[attr-defined]
 
 
 def run_worker(queues: str, concurrency: int, name: str) -> None:

@@ -83,17 +83,22 @@ class Child:
 
 
 def end_with_parent() -> None:
-    """End as soon as the supervisor does, however it ended. Linux alone can promise that."""
+    """Be killed as soon as the supervisor is. Linux alone can promise that.
+
+    Nobody is left to insist, so nothing is asked for that could be missed: what was being done is
+    done again, as after any kill.
+    """
     parent = os.environ.pop(PARENT_VARIABLE, "")
     if parent:
-        ask_for_death_signal(signal.SIGTERM)
-        if os.getppid() != int(parent):
-            sys.exit(0)
+        die_with(int(parent))
 
 
-def ask_for_death_signal(number: signal.Signals) -> None:
+def die_with(parent: int) -> None:
+    """Be killed when the process `parent` ends; at once where it has ended already."""
     if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, number)
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
 def _how(code: int) -> str:

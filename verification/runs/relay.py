@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 import signal
-import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import timedelta
+from queue import Empty, SimpleQueue
 from types import FrameType
 
 from django.db import DatabaseError, connection
@@ -28,17 +29,19 @@ WAKE_AGAIN_SECONDS = 5
 
 def relay_forever() -> None:
     """Turn until SIGTERM or SIGINT."""
-    stopped = threading.Event()
+    asked_to_stop: SimpleQueue[int] = SimpleQueue()  # a handler may put, whatever it interrupts
 
-    def stop(_number: int, _frame: FrameType | None) -> None:
-        stopped.set()
+    def stop(number: int, _frame: FrameType | None) -> None:
+        asked_to_stop.put(number)
 
     signal.signal(signal.SIGTERM, stop)
     signal.signal(signal.SIGINT, stop)
-    while not stopped.is_set():
+    while True:
         began = time.monotonic()
         turn()
-        stopped.wait(max(0.05, SWEEP_SECONDS - (time.monotonic() - began)))
+        with suppress(Empty):
+            asked_to_stop.get(timeout=max(0.05, SWEEP_SECONDS - (time.monotonic() - began)))
+            return
 
 
 def turn() -> None:
