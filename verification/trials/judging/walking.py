@@ -30,7 +30,6 @@ from django.db.models.functions import Cast, Least
 
 from verification.engine.shadow import DiffClass, SideOutcome
 from verification.trials.filters import ComparisonFilters
-from verification.trials.judging.acknowledging import in_force
 from verification.trials.judging.asked import (
     ACCEPTING,
     CAN_BE_JUDGED,
@@ -150,10 +149,10 @@ def _part(given: ComparisonFilters) -> str:
 
 
 def _walked(trial: Trial, wish: Wish) -> QuerySet[Comparison]:
-    """All that is asked about, judged or not.
+    """All that is asked about, judged or not, and known differences too.
 
-    A known difference is left out where no move hangs on it: the gate takes the judged moves for
-    a sample of all, so that whoever could take a kind out could have unsafe passes overlooked.
+    The gate takes what is judged for a sample of all: whoever could take a kind out of the walk
+    could have unsafe passes overlooked, or false fails that both sides have.
     """
     given = wish.filters.given()
     rule, replay = given.pop("rule", ""), given.pop("replay", "")
@@ -162,8 +161,7 @@ def _walked(trial: Trial, wish: Wish) -> QuerySet[Comparison]:
         rows = rows.filter(rules__contains=[rule])
     if replay:
         rows = rows.filter(replay__uuid=replay) if _is_uuid(replay) else rows.none()
-    known = list(in_force(trial).values_list("kind", flat=True))
-    return rows.filter(IS_MOVE | ~Q(kind__in=known)) if known else rows
+    return rows
 
 
 def _waiting(trial: Trial, reviewer: str, wish: Wish) -> QuerySet[Comparison]:
