@@ -9,8 +9,10 @@ from loomverify.accounts.models import Project
 from processes.models import ProcessVersion
 from tests.builders import SOURCE_TEXT
 from tests.trials.builders import access_to
+from verification.engine.cutover import Criterion
 from verification.trials.models import Comparison, Trial, TrialReplay
 from verification.trials.replays import cases, services
+from verification.trials.selectors import gate_of
 
 STRICT_TEXT = SOURCE_TEXT.replace(
     '      check: "TODO|TBD"\n', '      check: "Revenue"\n      enforcement: hard\n'
@@ -44,4 +46,9 @@ def titles(replay: TrialReplay) -> list[str]:
 def compared(replay: TrialReplay) -> dict[str, dict[str, Any]]:
     """Each case's columns, by its name, without storing them."""
     rows = Comparison.objects.filter(replay=replay).select_related("replay", "trial")
-    return {row.title: cases.columns_of(row, row.trial) for row in rows}
+    return {row.title: cases.beside(row, row.trial).columns for row in rows}
+
+
+def corpus_criterion(trial: Trial) -> Criterion:
+    """What the gate says of the corpus."""
+    return next(one for one in gate_of(trial).criteria if one.name == "corpus")

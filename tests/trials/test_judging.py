@@ -41,7 +41,6 @@ from verification.trials.judging.walking import (
     next_of,
     part_of,
     progress_of,
-    waiting_count,
 )
 from verification.trials.models import (
     Acknowledgement,
@@ -510,7 +509,6 @@ def test_moves_come_before_what_both_reject_and_nothing_else_comes(trial: Trial)
     parts = [part_of(row) for row in walked(trial)]
 
     assert parts == [MOVES] * 10 + [REJECTS] * 2
-    assert waiting_count(trial, "mira", Wish()) == 12
 
 
 def test_the_place_in_the_walk_does_not_tell_the_class(trial: Trial, settings: Any) -> None:

@@ -13,7 +13,7 @@ from tests.builders import SOURCE_TEXT, add_version, make_process, make_project
 from tests.golden.builders import document, editor_of, make_case
 from tests.golden.replayed import ASKS, FILES, PASSED
 from tests.trials.builders import access_to, make_legacy, make_trial, make_verifier
-from tests.trials.replaying import compared, over_corpus, unpublished
+from tests.trials.replaying import compared, corpus_criterion, over_corpus, unpublished
 from verification.engine.golden.replay import replay
 from verification.engine.outcome import Outcome, Verdict
 from verification.engine.shadow import Full, SideOutcome
@@ -23,7 +23,7 @@ from verification.golden.replays import services as golden
 from verification.trials.models import Comparison, Judged, Trial
 from verification.trials.replays import cases
 from verification.trials.replays.cutover import replay_corpus, under_way
-from verification.trials.selectors import cutover_replay, evidence_of
+from verification.trials.selectors import cutover_replay
 
 pytestmark = pytest.mark.django_db
 
@@ -262,13 +262,13 @@ def test_the_candidate_is_replayed_with_the_held_set_before_a_cutover(project: P
 def test_the_gate_reads_the_cutovers_replay_of_the_corpus_as_it_is_now(project: Project) -> None:
     good(project)
     trial = make_trial(project)
-    assert evidence_of(trial).corpus is None
+    assert corpus_criterion(trial).n == 0
 
     replay = replay_corpus(access=access_to(project), trial=trial)
     golden.run_now(replay)
 
     assert cutover_replay(trial) == replay
-    assert evidence_of(trial).corpus is not None
+    assert corpus_criterion(trial).n == 1
     good(project, "one-more")
     assert cutover_replay(trial) is None
 

@@ -27,9 +27,10 @@ from tests.trials.builders import (
     make_trial,
     make_trial_replay,
 )
-from verification.engine.cutover import Corpus, Flips
+from tests.trials.replaying import corpus_criterion
+from verification.engine.cutover import CriterionState, Flips
 from verification.engine.golden.standing import Change, Standing
-from verification.golden.models import ReplayPurpose, ReplayState
+from verification.golden.models import ReplayPurpose, ReplayResult, ReplayState
 from verification.golden.replays.selectors import corpus_sha256
 from verification.trials import selectors
 from verification.trials.differences import differences_by_kind, differences_by_rule
@@ -71,11 +72,11 @@ def test_the_matrix_counts_old_against_new(project: Project) -> None:
     make_queued(trial)
     make_queued(trial, compared_at=timezone.now(), error_text="A side was lost.")
 
-    assert selectors.matrix_of(trial) == {
+    assert figures_of(trial).matrix == {
         "pass": {"pass": 3},
         "fail": {"pass_with_warnings": 2, "pass": 1},
     }
-    assert selectors.matrix_of(trial, [Origin.CORPUS]) == {"pass": {"fail": 5}}
+    assert figures_of(trial, [Origin.CORPUS]).matrix == {"pass": {"fail": 5}}
 
 
 def test_every_class_is_told_even_where_nothing_fell_in_it(project: Project) -> None:
@@ -83,7 +84,7 @@ def test_every_class_is_told_even_where_nothing_fell_in_it(project: Project) -> 
     make_comparisons(trial, {("fail", "pass"): 2, ("pass", "undecided"): 1})
     make_comparison(trial, "fail", "fail", new_reason="tests_failed")
 
-    assert selectors.classes_of(trial) == {
+    assert figures_of(trial).classes == {
         "no_diff": 0,
         "old_fail_new_pass": 2,
         "old_pass_new_fail": 0,
@@ -186,16 +187,16 @@ def test_costs_are_added_and_the_slowest_twentieth_is_told(project: Project) -> 
             old_cost_usd=Decimal("0.01"), new_cost_usd=Decimal("0.015"),
         )  # fmt: skip
 
-    evidence = selectors.evidence_of(trial)
+    figures = figures_of(trial)
 
-    assert (evidence.old_cost, evidence.new_cost) == (Decimal("1.01"), Decimal("1.515"))
-    assert (evidence.old_p95_ms, evidence.new_p95_ms) == (96.0, 192.0)
+    assert (figures.old_cost, figures.new_cost) == (Decimal("1.01"), Decimal("1.515"))
+    assert (figures.old_p95_ms, figures.new_p95_ms) == (96.0, 192.0)
 
 
 def test_a_trial_without_comparisons_has_figures_too(project: Project) -> None:
-    evidence = selectors.evidence_of(make_trial(project))
+    figures = figures_of(make_trial(project))
 
-    assert (evidence.pairs.all, evidence.old_p95_ms, evidence.corpus) == (0, 0.0, None)
+    assert (figures.pairs.all, figures.old_p95_ms, figures.new_p95_ms) == (0, 0.0, 0.0)
 
 
 def test_the_corpus_counts_as_the_candidate_was_replayed_over_it(project: Project) -> None:
@@ -208,12 +209,17 @@ def test_the_corpus_counts_as_the_candidate_was_replayed_over_it(project: Projec
         make_result(earlier, case, standing=Standing.HELD)
     replay = make_cutover_replay(trial, total=2, counts={Change.REGRESSED: 1, Change.NOT_JUDGED: 1})
     version = project.processes.get().published
-    make_result(
+    worse = make_result(
         replay, held, standing=Standing.FAILING, change=Change.REGRESSED, process_version=version
     )
     make_result(replay, lost, standing=Standing.NOT_JUDGED, process_version=version)
 
-    assert selectors.evidence_of(trial).corpus == Corpus(replayed=2, regressed=1, not_judged=1)
+    found = corpus_criterion(trial)
+    assert (found.state, found.n, found.value) == (CriterionState.FAILS, 2, 1)
+
+    ReplayResult.objects.filter(pk=worse.pk).update(standing=Standing.HELD, change=Change.HELD)
+    found = corpus_criterion(trial)
+    assert (found.state, found.missing) == (CriterionState.WAITING, "1 case could not be judged")
 
 
 def test_a_case_that_could_never_be_judged_keeps_no_cutover_waiting(project: Project) -> None:
@@ -224,7 +230,8 @@ def test_a_case_that_could_never_be_judged_keeps_no_cutover_waiting(project: Pro
     replay.corpus_sha256 = corpus_sha256(project, with_canary=True)
     replay.save()
 
-    assert selectors.evidence_of(trial).corpus == Corpus(replayed=1, regressed=0, not_judged=0)
+    found = corpus_criterion(trial)
+    assert (found.state, found.n, found.value) == (CriterionState.HOLDS, 1, 0)
 
 
 @pytest.mark.parametrize(
@@ -394,7 +401,7 @@ def test_kinds_of_difference_are_counted_and_know_who_knows_them(project: Projec
 def test_however_many_were_compared_it_takes_as_many_queries(project: Project) -> None:
     def queries(trial: Any) -> int:
         with CaptureQueriesContext(connection) as captured:
-            selectors.evidence_of(trial)
+            selectors.gate_of(trial)
             selectors.comparisons_page(trial, limit=50)
             differences_by_rule(trial)
             differences_by_kind(trial)

@@ -15,13 +15,12 @@ from loomverify.errors import InputError, NotFound
 from processes.models import Process, ProcessVersion
 from verification.engine import cutover
 from verification.engine.cutover import Corpus, Evidence, Gate
-from verification.engine.shadow import DiffClass, SideOutcome
 from verification.golden.guards.asking import ended, is_over_published
 from verification.golden.models import Replay, ReplayPurpose, ReplayState
 from verification.golden.replays import selectors as replays
-from verification.trials.figures import COUNTED, Figures, figures_of, figures_of_all
+from verification.trials.figures import Figures, figures_of, figures_of_all
 from verification.trials.filters import ComparisonFilters, narrowings
-from verification.trials.models import Acknowledgement, Comparison, Origin, Trial
+from verification.trials.models import Acknowledgement, Comparison, Trial
 
 RELATED = (
     "project",
@@ -55,23 +54,6 @@ def trial_of(project: Project, uuid: UUID) -> Trial:
     if found is None:
         raise NotFound("trial.unknown", "This project has no such trial.")
     return found
-
-
-def matrix_of(
-    trial: Trial, origins: Iterable[Origin] = COUNTED
-) -> dict[SideOutcome, dict[SideOutcome, int]]:
-    """How many of each old and new outcome; what did not occur is absent."""
-    return figures_of(trial, origins).matrix
-
-
-def classes_of(trial: Trial, origins: Iterable[Origin] = COUNTED) -> dict[DiffClass, int]:
-    """How many of every class, 0 too."""
-    return figures_of(trial, origins).classes
-
-
-def evidence_of(trial: Trial) -> Evidence:
-    """All that its cutover rests on, as it is now."""
-    return _evidence(figures_of(trial), _corpus(trial))
 
 
 def gate_of(trial: Trial, figures: Figures | None = None) -> Gate:

@@ -127,13 +127,6 @@ def part_of(comparison: Comparison) -> str:
     return MOVES if comparison.old != comparison.new else REJECTS
 
 
-def waiting_count(trial: Trial, reviewer: str, wish: Wish) -> int:
-    asked = Q()
-    for part in wish.parts:
-        asked |= PARTS[part]
-    return _waiting(trial, reviewer, wish).filter(asked).count()
-
-
 def _part(given: ComparisonFilters) -> str:
     """The part that a filter by direction belongs to."""
     if given.move or given.diff_class in MOVING:
