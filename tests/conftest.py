@@ -6,8 +6,15 @@ from typing import Any
 
 import pytest
 from django.conf import settings as django_settings
+from django.test import TransactionTestCase
+
+from tests.emptying import empty_tables
 
 MESSAGES = Path(os.environ["LOOMVERIFY_DATA"], "broker", "queue")
+
+# Hundreds of tests make people; how slowly a password is tried is Django's matter.
+django_settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+TransactionTestCase._fixture_teardown = empty_tables  # type: ignore[attr-defined]
 
 
 @pytest.fixture(scope="session")

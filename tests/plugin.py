@@ -6,6 +6,7 @@ What the machine does not offer is skipped with its reason, and is an error when
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 from collections.abc import Iterator
@@ -46,3 +47,9 @@ def _missing() -> Iterator[tuple[str, str, str]]:
         yield "browser", "chromium", f"{CHROMIUM} is not installed"
     if shutil.which("redis-server") is None:
         yield "redis", "redis", "redis-server is not installed"
+
+
+def pytest_collection_finish() -> None:
+    """Modules and tests stay to the end: looking through them again and again frees nothing."""
+    gc.collect()
+    gc.freeze()

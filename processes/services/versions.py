@@ -3,7 +3,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from types import MappingProxyType
 from typing import Any
@@ -51,8 +51,13 @@ def _shipped_texts() -> tuple[str, ...]:
     return tuple(entry.read_text(encoding="utf-8") for entry in shipped)
 
 
+@lru_cache(maxsize=32)
+def _loaded(shipped_text: str) -> Loaded:
+    return load(shipped_text)
+
+
 def _ensure_shipped(project: Project, source_text: str) -> None:
-    loaded = load(source_text)
+    loaded = _loaded(source_text)
     if loaded.definition is None:
         raise FaultError(f"a shipped process does not load: {loaded.errors[0]}")
     process = project.processes.filter(slug=loaded.definition.name).first()
@@ -68,7 +73,7 @@ def _ensure_shipped(project: Project, source_text: str) -> None:
     )
     has_own = process.versions.filter(is_shipped=False, published_at__isnull=False).exists()
     if not has_own and process.published_id == (last.pk if last else None):
-        _publish(process, version, actor=SYSTEM, reason="Came with LoomVerify.")
+        _publish(process, version, loaded, actor=SYSTEM, reason="Came with LoomVerify.")
 
 
 def add_version(
@@ -97,7 +102,7 @@ def add_version(
         version = _store_version(process, loaded, text, actor=actor, note=note)
         record(actor, "process_version.added", version, project=project, reason=note)
         if latest is None and role.holds(Role.ADMIN):
-            _publish(process, version, actor=actor, reason="The first version.")
+            _publish(process, version, loaded, actor=actor, reason="The first version.")
     return version, _warnings(loaded)
 
 
@@ -129,7 +134,8 @@ def publish(
         version = version_by_number(process, number)
         if process.published_id != version.pk:
             kept = _guarded(process, version, corpus_reason) if process.published else {}
-            _publish(process, version, actor=actor, reason=reason, kept=kept)
+            loaded = load(version.source_text)
+            _publish(process, version, loaded, actor=actor, reason=reason, kept=kept)
     return version
 
 
@@ -197,7 +203,8 @@ def _store_rules(process: Process, version: ProcessVersion, definition: Definiti
         (Rule(process=process, name=name) for name in sorted(names)), ignore_conflicts=True
     )
     rules = {rule.name: rule for rule in process.rules.filter(name__in=names)}
-    contents = {rule.content_sha256: rule for rule in definition.rules}
+    hashed = [(rule.content_sha256, rule) for rule in definition.rules]
+    contents = dict(hashed)
     RuleVersion.objects.bulk_create(
         (
             RuleVersion(rule=rules[rule.name], content_sha256=sha256, spec=rule.spec)
@@ -211,10 +218,10 @@ def _store_rules(process: Process, version: ProcessVersion, definition: Definiti
         PhaseRule(
             process_version=version,
             phase_id=phase_id,
-            rule_version=stored[rule.content_sha256],
+            rule_version=stored[sha256],
             position=position,
         )
-        for position, rule in enumerate(definition.rules)
+        for position, (sha256, rule) in enumerate(hashed)
         for phase_id in rule.applies_to_phases or (UNSCOPED,)
     )
 
@@ -222,6 +229,7 @@ def _store_rules(process: Process, version: ProcessVersion, definition: Definiti
 def _publish(
     process: Process,
     version: ProcessVersion,
+    loaded: Loaded,
     *,
     actor: Actor,
     reason: str,
@@ -229,7 +237,7 @@ def _publish(
 ) -> None:
     """`kept` stands in the audit log beside the change."""
     before = process.published.number if process.published else None
-    definition = load(version.source_text).definition
+    definition = loaded.definition
     if definition is None:
         raise FaultError(f"process version {version.pk} was stored but does not load")
     version.published_at = timezone.now()

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 from django.test import Client
-from pytest_django import Settings
 
+from loomverify.accounts import hooks
 from loomverify.accounts.access import SYSTEM
 from loomverify.accounts.models import Member, Project, Role, User
 from loomverify.accounts.services import add_member, create_project
@@ -15,13 +15,9 @@ PASSWORD = "four dyed threads"
 
 
 @pytest.fixture(autouse=True)
-def quick_setup(settings: Settings) -> Iterator[None]:
-    """Cheap hashes, plain static files, and tasks that run where they are sent from."""
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-    settings.STORAGES = {
-        **settings.STORAGES,
-        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
-    }
+def quick_setup(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Bare projects, without what rooms above give them, and tasks that run where they are sent."""
+    monkeypatch.setattr(hooks, "_on_project_created", [])
     app.conf.task_always_eager = True
     yield
     app.conf.task_always_eager = False

@@ -13,10 +13,9 @@ from loomverify.accounts.access import SYSTEM
 from loomverify.accounts.models import Project, Role
 from loomverify.accounts.services import create_api_key, create_project
 from processes.models import Process
-from processes.services import add_version, ensure_builtin_processes
+from processes.services import add_version
 from verification.runs import worker
 from verification.runs.models import Run
-from verification.verifiers.services import ensure_verifiers
 
 _numbers = itertools.count(1)
 
@@ -49,10 +48,7 @@ def outsider(db: None) -> Caller:
 
 
 def new_project(slug: str) -> Project:
-    project = create_project(name=slug.capitalize(), slug=slug, actor=SYSTEM)
-    ensure_builtin_processes(project=project)
-    ensure_verifiers(project=project)
-    return project
+    return create_project(name=slug.capitalize(), slug=slug, actor=SYSTEM)
 
 
 def new_process(project: Project, source: str) -> Process:
