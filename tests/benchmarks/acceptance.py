@@ -71,6 +71,7 @@ def fill(project: Any, count: int) -> None:
     policy = project.verifiers.get(is_active=True)
     trial = make_trial(project, baseline=make_legacy(project), candidate=policy, state="ended")
     _make(trial)
+    Comparison.objects.filter(trial=trial).update(run_key=None)
     found = {
         Run: Run.objects.filter(project=project),
         Evaluation: Evaluation.objects.filter(run__project=project),
@@ -85,6 +86,8 @@ def fill(project: Any, count: int) -> None:
     with connection.cursor() as cursor:
         cursor.execute(_SPREAD.format(table="runs_run", where="project_id"), [project.pk])
         cursor.execute(_SPREAD.format(table="trials_comparison", where="trial_id"), [trial.pk])
+        own = "update trials_comparison set run_key = run_id where trial_id = %s"
+        cursor.execute(own, [trial.pk])  # of copies, which are of a run each
         cursor.execute(
             "insert into runs_dirtyhour (project_id, hour)"
             " select distinct project_id, date_trunc('hour', created_at, 'UTC') from runs_run"

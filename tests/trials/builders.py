@@ -148,13 +148,17 @@ def make_comparison(
             "title": run.task.external_id,
             **columns,
         }
-    return Comparison.objects.create(trial=trial, run=run, **_columns(old, new, columns))
+    return Comparison.objects.create(
+        trial=trial, run=run, run_key=run.pk if run else None, **_columns(old, new, columns)
+    )
 
 
 def make_queued(trial: Trial, **columns: Any) -> Comparison:
     """A comparison that nobody has worked on yet."""
+    run: Run | None = columns.get("run")
     return Comparison.objects.create(
         trial=trial,
+        run_key=run.pk if run else None,
         **{
             "origin": Origin.LIVE,
             "process": "small-work",

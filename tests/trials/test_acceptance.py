@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -535,22 +536,25 @@ def test_figures_are_of_the_span_the_process_and_the_project(project: Project) -
     assert counted(project, "named", process="other-work")[1] == 1
 
 
+def standing_of(project: Project) -> dict[str, tuple[int, int, TargetState]]:
+    return {name: counted(project, name) for name in ABOUT}
+
+
+def refreshed_of(project: Project) -> dict[str, tuple[int, int, TargetState]]:
+    """The same from what is kept, with no hour left to be counted from rows."""
+    over = start_of_hour(timezone.now())
+    figures.refresh_dirty_hours()
+    hours.sweep()
+    assert not DirtyHour.objects.exists()
+    assert not TargetMark.objects.filter(hour__lt=over).exists()
+    return standing_of(project)
+
+
 def test_hours_that_are_over_are_counted_once_and_again_when_they_change(trial: Trial) -> None:
     project = trial.project
     add_rules(project, "no-placeholders")
     long_ago = timezone.now() - timedelta(days=3)
-
-    def standing() -> dict[str, tuple[int, int, TargetState]]:
-        return {name: counted(project, name) for name in ABOUT}
-
-    def refreshed() -> dict[str, tuple[int, int, TargetState]]:
-        """The same from what is kept, with no hour left to be counted from rows."""
-        over = start_of_hour(timezone.now())
-        figures.refresh_dirty_hours()
-        hours.sweep()
-        assert not DirtyHour.objects.exists()
-        assert not TargetMark.objects.filter(hour__lt=over).exists()
-        return standing()
+    standing, refreshed = partial(standing_of, project), partial(refreshed_of, project)
 
     doubtful = {**COUNTS, "recommendation_unconfirmed": 1}
     first = make_run(project, created_at=long_ago, evaluation={"claims": doubtful}, asked_again=1)
@@ -574,6 +578,67 @@ def test_hours_that_are_over_are_counted_once_and_again_when_they_change(trial: 
     Run.objects.filter(pk__in=[first.pk, bare.pk]).delete()
     assert standing()["traced"] == refreshed()["traced"] == (1, 1, MET)
     assert rows(project, "recommendations", "all") == []
+
+
+def compared_twice(trial: Trial) -> tuple[Comparison, Comparison]:
+    """A run in two trials of the same sides, days apart: accepted first, rejected then."""
+    other = make_trial(
+        trial.project, baseline=trial.baseline_verifier, candidate=trial.candidate_verifier
+    )
+    run = make_run(trial.project, created_at=timezone.now() - timedelta(days=4))
+    older, newer = make_sides(trial, run), make_sides(other, run, new="fail")
+    for row, days in ((older, 3), (newer, 2)):
+        at = timezone.now() - timedelta(days=days)
+        Comparison.objects.filter(pk=row.pk).update(created_at=at)
+    return older, newer
+
+
+def test_a_run_of_several_trials_counts_in_its_newest_comparison(trial: Trial) -> None:
+    project = trial.project
+    older, newer = compared_twice(trial)
+    refreshed_of(project)
+
+    def told() -> list[tuple[int, int]]:
+        """False fails and what completes, by rows and from what is kept: both agree."""
+        found = standing_of(project)
+        assert refreshed_of(project) == found
+        known = rows(project, "false_fails", "known")
+        assert len(known) == target(project, "false_fails").n <= 1
+        return [found[name][:2] for name in ("false_fails", "completing")]
+
+    assert told() == [(0, 0), (0, 1)]
+
+    # Said of the older one later: the newest that people judged tells who failed falsely.
+    make_judgement(older, Judged.NEW)
+    assert told() == [(0, 1), (0, 1)]
+    assert rows(project, "false_fails", "all") == [older]
+    assert rows(project, "completing", "all") == [newer]
+
+    make_judgement(newer, Judged.NEITHER)
+    assert told() == [(1, 1), (0, 1)]
+    assert rows(project, "false_fails", "known") == [newer]
+
+    assert older.run is not None
+    older.run.delete()
+    assert told() == [(1, 1), (0, 1)]
+
+    newer.delete()
+    assert told() == [(0, 1), (1, 1)]
+
+
+def test_what_people_rejected_rightly_in_one_trial_need_not_complete_in_another(
+    trial: Trial,
+) -> None:
+    project = trial.project
+    older, newer = compared_twice(trial)
+    assert refreshed_of(project)["completing"][:2] == (0, 1)
+
+    make_judgement(older, Judged.OLD)
+
+    assert standing_of(project)["completing"] == (0, 0, TOO_FEW)
+    assert refreshed_of(project) == standing_of(project)
+    assert rows(project, "false_fails", "known") == [older]
+    assert not newer.judged
 
 
 def test_the_targets_take_the_same_statements_for_any_number_of_rows(trial: Trial) -> None:

@@ -177,6 +177,9 @@ class Comparison(models.Model):
     run = models.ForeignKey(
         Run, null=True, blank=True, on_delete=models.SET_NULL, related_name="comparisons"
     )
+    run_key = models.BigIntegerField(
+        null=True, blank=True, help_text="The run's; kept when the run is deleted."
+    )
     case_version = models.ForeignKey(
         GoldenCaseVersion, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
@@ -251,6 +254,11 @@ class Comparison(models.Model):
             models.Index(fields=["trial", "old", "new", "-id"], name="comparison_by_cell"),
             models.Index(fields=["trial", "kind"], name="comparison_by_kind"),
             models.Index(fields=["trial", "-created_at", "-id"], name="comparison_by_time"),
+            models.Index(
+                fields=["run_key"],
+                condition=models.Q(run_key__isnull=False),
+                name="comparison_by_run",
+            ),
             models.Index(
                 fields=["trial", "id"],
                 condition=models.Q(compared_at__isnull=True),

@@ -22,9 +22,9 @@ UNCOMPARED = """
 """
 """What the columns after `is_aa` hold until two sides are compared."""
 _QUEUE = """
-    insert into trials_comparison ({columns})
+    insert into trials_comparison ({columns}, run_key)
     select gen_random_uuid(), %(trial)s, %(replay)s, %(origin)s, run.id, null::bigint,
-           process.slug, run.phase_id, task.external_id, {is_aa}, {uncompared}
+           process.slug, run.phase_id, task.external_id, {is_aa}, {uncompared}, run.id
     from (
         select run.* from runs_run run
         where run.project_id = %(project)s and run.state = 'finished'

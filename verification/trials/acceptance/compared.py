@@ -1,9 +1,14 @@
-"""Comparisons behind the targets: live and past runs of trials that policy is the candidate of."""
+"""Comparisons behind the targets: live and past runs of trials that policy is the candidate of.
+
+A run counts once, however many trials compared it: in the newest of its comparisons that a
+target is of.
+"""
 
 from __future__ import annotations
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 
+from loomverify.accounts.models import Project
 from verification.engine.shadow import DiffClass, SideOutcome
 from verification.trials.acceptance import structural
 from verification.trials.acceptance.behind import Behind, Which
@@ -25,22 +30,34 @@ GOOD_WORK = (
     | BOTH_FAIL & Q(judged=Judged.NEITHER)
 )
 """Judged so that a reject of it was false."""
-
-
-def compared(scope: Scope, **baseline: str) -> QuerySet[Comparison]:
-    trials = Trial.objects.filter(
-        project=scope.project, candidate_verifier__engine=POLICY, **baseline
-    )
-    rows = Comparison.objects.filter(
-        scope.within, trial__in=trials.values("pk"), origin__in=COUNTED
-    ).exclude(diff_class="")
-    return rows.filter(process=scope.slug) if scope.process else rows
+REJECTED_RIGHTLY = Q(old=FAIL, judged__in=REJECTED_WELL) | BOTH_FAIL & Q(judged=Judged.NEW)
+NEWER = Q(created_at__gt=OuterRef("created_at")) | Q(
+    created_at=OuterRef("created_at"), pk__gt=OuterRef("pk")
+)
 
 
 def judged(scope: Scope) -> QuerySet[Comparison]:
-    """Legacy beside policy, decided by both and by people."""
-    rows = compared(scope, baseline_verifier__engine=LEGACY)
-    return rows.exclude(judged="").exclude(Q(old=UNDECIDED) | Q(new=UNDECIDED))
+    """Legacy beside policy, decided by both and by people: each run in the newest such one."""
+    rows = _compared(scope.project, baseline_verifier__engine=LEGACY).exclude(judged="")
+    return _once(scope, rows.exclude(Q(old=UNDECIDED) | Q(new=UNDECIDED)))
+
+
+def _compared(project: Project, **baseline: str) -> QuerySet[Comparison]:
+    trials = Trial.objects.filter(project=project, candidate_verifier__engine=POLICY, **baseline)
+    rows = Comparison.objects.filter(trial__in=trials.values("pk"), origin__in=COUNTED)
+    return rows.exclude(diff_class="")
+
+
+def _once(scope: Scope, rows: QuerySet[Comparison]) -> QuerySet[Comparison]:
+    """Of the scope; each run in the newest of these rows, be that of another hour."""
+    newest = rows.filter(scope.within).alias(newer=_beside(rows.filter(NEWER)))
+    newest = newest.filter(newer=None)
+    return newest.filter(process=scope.slug) if scope.process else newest
+
+
+def _beside(rows: QuerySet[Comparison]) -> Subquery:
+    """One of them of the same run, through its index: PostgreSQL would go through them all."""
+    return Subquery(rows.filter(run_key=OuterRef("run_key")).values("pk")[:1])
 
 
 OLD_FALSE = GOOD_WORK & Q(old=FAIL) & structural.is_structural("old")
@@ -62,9 +79,9 @@ def false_fail_rows(scope: Scope, which: Which) -> QuerySet[Comparison]:
 
 
 def completing(scope: Scope) -> Behind[Comparison]:
-    """What people found rightly rejected is left out: it has no business completing."""
+    """What people found rightly rejected, in any trial, has no business completing."""
     form = structural.is_structural("old") | structural.is_unconfirmed("old")
-    rows = compared(scope).filter(Q(old=FAIL) & form & ~structural.counts_otherwise("old"))
-    rows = rows.exclude(judged__in=REJECTED_WELL)
-    rows = rows.exclude(BOTH_FAIL & Q(judged=Judged.NEW))
-    return Behind.split(rows, LAXER)
+    every = _compared(scope.project)
+    rows = _once(scope, every.filter(Q(old=FAIL) & form & ~structural.counts_otherwise("old")))
+    rows = rows.exclude(REJECTED_RIGHTLY).alias(rightly=_beside(every.filter(REJECTED_RIGHTLY)))
+    return Behind.split(rows.filter(rightly=None), LAXER)
