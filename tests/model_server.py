@@ -83,7 +83,7 @@ class ModelServer:
 
 def together(number: int, script: Script) -> Script:
     """An answer that comes when so many have asked at once, and else never."""
-    asked = threading.Barrier(number, timeout=30)
+    asked = threading.Barrier(number, timeout=120)
 
     def answer(request: dict[str, Any]) -> Said | str:
         asked.wait()

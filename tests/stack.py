@@ -146,7 +146,7 @@ class Stack:
         """Signal a process and everything it started, and see it end."""
         process = self.processes.pop(name)
         os.killpg(process.pid, number)
-        process.wait(timeout=30)
+        process.wait(timeout=90)
         if name == "web":  # what it started may end, and give the port back, a moment later
             wait_for(lambda: is_free(self.port), "the end of the web server's socket")
 
@@ -176,7 +176,7 @@ class Stack:
 
     def browser(self) -> httpx.Client:
         """A client that is signed in as the admin."""
-        client = httpx.Client(base_url=self.url, follow_redirects=True, timeout=30)
+        client = httpx.Client(base_url=self.url, follow_redirects=True, timeout=90)
         client.get("/sign-in/")
         form = {"username": "admin", "password": PASSWORD}
         token = {"X-CSRFToken": client.cookies["csrftoken"]}

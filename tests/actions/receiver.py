@@ -52,7 +52,7 @@ def running_receiver() -> Iterator[Receiver]:
             receiver.received.append(Received(self.path, dict(self.headers), body))
             behaviour = receiver.next_behaviour()
             if behaviour == "silent":
-                receiver.let_go.wait(30)
+                receiver.let_go.wait(300)
             if isinstance(behaviour, str):
                 self.close_connection = True
                 return

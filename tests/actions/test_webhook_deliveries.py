@@ -173,7 +173,7 @@ def test_a_delivery_that_a_worker_holds_is_left_to_it(
     project: Project, webhook: Webhook, receiver: Receiver
 ) -> None:
     delivery = dispatched(project)
-    Delivery.objects.update(lease_until=timezone.now() + timedelta(seconds=30))
+    Delivery.objects.update(lease_until=timezone.now() + timedelta(minutes=30))
 
     state = services.deliver(delivery_id=delivery.pk, attempt=1)
 
@@ -203,7 +203,7 @@ def test_the_end_of_an_attempt_whose_lease_was_lost_is_not_stored(
     send = deliveries._send
 
     def send_late(held: Delivery) -> Answer:
-        Delivery.objects.update(attempts=2, lease_until=timezone.now() + timedelta(seconds=30))
+        Delivery.objects.update(attempts=2, lease_until=timezone.now() + timedelta(minutes=30))
         return send(held)
 
     monkeypatch.setattr(deliveries, "_send", send_late)

@@ -16,7 +16,7 @@ def ask(
     """The last answer, and each try with what it lost."""
     tries: list[tuple[int, str]] = []
     answer = retrying(
-        Connection("j", "openai/m", server.url, "key", structured_output=True, timeout_seconds=5),
+        Connection("j", "openai/m", server.url, "key", structured_output=True, timeout_seconds=60),
         system="You judge.",
         prompt="Is it done? Answer as JSON.",
         schema={"type": "object"},
@@ -80,7 +80,7 @@ def test_the_number_of_calls_is_bounded(tries: int) -> None:
 
 def test_a_timeout_is_asked_again() -> None:
     with model_server(Said("late", seconds=30), '{"passed": true}') as server:
-        judge = Connection("j", "openai/m", server.url, "key", timeout_seconds=3)
+        judge = Connection("j", "openai/m", server.url, "key", timeout_seconds=5)
 
         answer = retrying(judge, system="", prompt="?", patience=AT_ONCE)
 

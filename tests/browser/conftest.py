@@ -27,12 +27,13 @@ ARGUMENTS = [
 ]
 
 # A busy machine is waited for: how long something takes is claimed where it is measured.
-expect.set_options(timeout=30_000)
+WAIT_SECONDS = 90
+expect.set_options(timeout=WAIT_SECONDS * 1_000)
 
 
 def until(page: Page, condition: Callable[[], object], what: str) -> None:
     """Wait for what the browser tells this process by and by: a request, an answer."""
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + WAIT_SECONDS
     while not condition():
         assert time.monotonic() < deadline, f"{what} did not come"
         page.wait_for_timeout(20)  # what has come is handed over while this waits
@@ -104,6 +105,7 @@ def visit(browser: Browser, live_server: Any, scene: Scene) -> Iterator[Visit]:
             java_script_enabled=script,
         )
         contexts.append(context)
+        context.set_default_timeout(WAIT_SECONDS * 1_000)
         session = signed_in(user or scene.member(Role.ADMIN)).cookies["sessionid"].value
         context.add_cookies([{"name": "sessionid", "value": session, "url": live_server.url}])
         visitor = Visitor(context.new_page(), live_server.url, script)
@@ -121,7 +123,7 @@ def _until_served() -> None:
     """What pages asked for as they closed is answered before the tables are emptied."""
     for thread in threading.enumerate():
         if "process_request_thread" in thread.name:
-            thread.join(timeout=30)
+            thread.join(timeout=WAIT_SECONDS)
 
 
 def _note(visitor: Visitor, kind: str, text: str) -> None:

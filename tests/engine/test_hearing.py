@@ -137,4 +137,4 @@ def test_no_reply_takes_long_to_be_doubted(text: str) -> None:
     bears_out(text, False, asked)
     holds_copied_verdict(text, asked)
 
-    assert time.process_time() - started < 5
+    assert time.process_time() - started < 20

@@ -231,4 +231,4 @@ def test_a_megabyte_around_a_verdict_takes_no_long_time(noise: str) -> None:
 
     read(Answer(text + noise * (500_000 // len(noise))), prompt)
 
-    assert time.process_time() - started < 10
+    assert time.process_time() - started < 30

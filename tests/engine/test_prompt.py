@@ -203,7 +203,7 @@ def test_a_huge_submission_is_shown_in_part_and_the_prompt_says_so(about: dict[s
     prompt = prompt_of(**about)
 
     assert len(prompt.system) + len(prompt.text) <= MAX_PROMPT_CHARS
-    assert time.process_time() - started < 5
+    assert time.process_time() - started < 20
     if "rules" not in about:
         assert "left out" in prompt.text or "not shown" in prompt.text or "Too large" in prompt.text
 

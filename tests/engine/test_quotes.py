@@ -121,7 +121,7 @@ def test_no_text_and_no_quote_takes_long(text: str, quote: str) -> None:
 
     quotes_of(files={}, output=text).find(quote)
 
-    assert time.process_time() - started < 5
+    assert time.process_time() - started < 20
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,6 @@ from verification.runs.models import Event, ModelCall, Run, Task
 pytestmark = [
     pytest.mark.django_db(transaction=True),
     pytest.mark.faults,
-    pytest.mark.timeout(300),
 ]
 
 RUNS = 300

@@ -10,7 +10,7 @@ import pytest
 from tests.faults.dying_once.apps import MARK, VARIABLE
 from tests.stack import Stack, running_stack, wait_for
 
-pytestmark = [pytest.mark.faults, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.faults
 
 PROCESS = """\
 name: totals

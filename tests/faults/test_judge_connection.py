@@ -8,7 +8,7 @@ import pytest
 from tests.model_server import model_server
 from tests.stack import Stack, running_stack, wait_for
 
-pytestmark = [pytest.mark.faults, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.faults
 
 JUDGES = "/p/default/settings/judges/"
 KEY = "a-key-that-nobody-may-see"

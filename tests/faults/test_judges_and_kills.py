@@ -14,7 +14,7 @@ from tests.model_server import ModelServer, Said, model_server
 from tests.runs.judged import NOISE, PASSING
 from tests.stack import Stack, wait_for
 
-pytestmark = [pytest.mark.faults, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.faults
 
 _times = itertools.count(1)
 SLOW = Said(PASSING, seconds=20)

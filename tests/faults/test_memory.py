@@ -15,7 +15,7 @@ import pytest
 from tests.runs.conftest import body_of
 from tests.stack import Stack, running_stack, wait_for
 
-pytestmark = [pytest.mark.faults, pytest.mark.timeout(400)]
+pytestmark = pytest.mark.faults
 
 MAX_MEGABYTES = 400
 PROCESS = """\

@@ -18,7 +18,7 @@ from tests.actions.receiver import Receiver, running_receiver
 from tests.postgres import FAST
 from tests.stack import Stack, redis_server, running_stack, wait_for
 
-pytestmark = [pytest.mark.faults, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.faults
 
 TASKS = 50
 RUNS_PER_TASK = 3

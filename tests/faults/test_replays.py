@@ -11,7 +11,7 @@ import pytest
 
 from tests.stack import Stack, running_stack, wait_for
 
-pytestmark = [pytest.mark.faults, pytest.mark.timeout(400)]
+pytestmark = pytest.mark.faults
 CASES = 600
 MAKE = f"""
 import django; django.setup()

@@ -16,7 +16,7 @@ from tests.model_server import ModelServer, Said, model_server
 from tests.runs.judged import PASSING
 from tests.stack import Stack, wait_for
 
-pytestmark = [pytest.mark.faults, pytest.mark.timeout(400)]
+pytestmark = pytest.mark.faults
 RUNS = 400
 SLOW = Said(PASSING, seconds=20)
 DO = """

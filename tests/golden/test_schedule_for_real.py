@@ -49,10 +49,10 @@ def test_a_case_that_regressed_at_night_is_one_mail_to_who_wants_it(tmp_path: Pa
             stack.query(AT_MIDNIGHT)
             subprocess.run([sys.executable, "-c", NIGHT], env=stack.environment, check=True)
 
-            wait_for(lambda: state_of(stack) == [("finished",)], "the night's replay", seconds=120)
-            wait_for(lambda: mail_server.mails, "the mail", seconds=60)
+            wait_for(lambda: state_of(stack) == [("finished",)], "the night's replay")
+            wait_for(lambda: mail_server.mails, "the mail")
             told = "select told_until from golden_goldennotice where told_until is not null"
-            wait_for(lambda: stack.query(told), "the note of it", seconds=30)
+            wait_for(lambda: stack.query(told), "the note of it")
 
             [letter] = mail_server.mails
             [[replay]] = stack.query("select uuid from golden_replay where purpose = 'nightly'")

@@ -99,7 +99,7 @@ class Installation:
 
     def answers(self) -> bool:
         try:
-            return httpx.get(f"http://127.0.0.1:{self.port}/healthz", timeout=30).status_code == 200
+            return httpx.get(f"http://127.0.0.1:{self.port}/healthz", timeout=90).status_code == 200
         except httpx.TransportError:
             return False
 

@@ -27,8 +27,6 @@ from loomverify.env import ConfigurationError
 from tests.ground.installation import Installation, installed
 from tests.stack import wait_for
 
-pytestmark = pytest.mark.timeout(400)
-
 ROWS = SQL("select t::text from {} t")
 TABLES = "select tablename from pg_tables where schemaname = 'public' order by 1"
 SEQUENCES = """

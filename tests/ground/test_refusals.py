@@ -16,7 +16,7 @@ def said_by(*command: str, **variables: str) -> tuple[int, str]:
         env={"PATH": os.environ["PATH"], "PORT": str(free_port()), **variables},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=150,
         check=False,
     )
     assert done.stdout == ""

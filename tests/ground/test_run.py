@@ -66,7 +66,7 @@ def test_pressed_again_it_does_not_wait_for_anything(running: Installation) -> N
     code = running.wait()
 
     assert code == 0
-    wait_for(lambda: not running.processes(), "the end of what was killed", seconds=20)
+    wait_for(lambda: not running.processes(), "the end of what was killed")
 
 
 @pytest.mark.parametrize("sign", ["lock", "postgres/postmaster.pid", "web"])

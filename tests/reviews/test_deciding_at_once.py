@@ -259,7 +259,7 @@ def test_what_is_just_being_decided_is_left_for_a_later_purge(
 
     with ThreadPoolExecutor(1) as pool, transaction.atomic():
         Review.objects.select_for_update(no_key=True).get(pk=review.pk)  # as a decision begins
-        assert pool.submit(apart, retention.purge_expired).result(timeout=20) == 1
+        assert pool.submit(apart, retention.purge_expired).result(timeout=120) == 1
         Run.objects.select_for_update(nowait=True).get(pk=review.run_id)  # as it goes on
 
     assert not Run.objects.filter(pk=other.run_id).exists()

@@ -28,9 +28,9 @@ def test_a_flagged_run_is_one_mail_to_the_reviewer_who_wants_it(tmp_path: Path) 
 
             run = client.post("/runs?wait=60", json=body_of(tier=2)).json()
             assert run["review"]["state"] == "pending"
-            wait_for(lambda: mail_server.mails, "the mail", seconds=60)
+            wait_for(lambda: mail_server.mails, "the mail")
             sent_at = "select sent_at from reviews_noticepreference where sent_at is not null"
-            wait_for(lambda: stack.query(sent_at), "the note of it", seconds=30)
+            wait_for(lambda: stack.query(sent_at), "the note of it")
 
             [letter] = mail_server.mails
             text = str(letter.get_content())

@@ -40,7 +40,7 @@ def at_once(*actions: Callable[[], object]) -> list[object]:
 
     def act(action: Callable[[], object]) -> object:
         try:
-            barrier.wait(timeout=60)
+            barrier.wait(timeout=150)
             return action()
         except InputError as refusal:
             return refusal.code
@@ -68,7 +68,6 @@ def _worked_through(access: Access) -> Iterator[UUID]:
         yield taken.uuid
 
 
-@pytest.mark.timeout(900)
 def test_ten_reviewers_decide_two_thousand_none_twice_and_none_lost(
     project: Project, capsys: pytest.CaptureFixture[str]
 ) -> None:

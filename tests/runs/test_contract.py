@@ -32,7 +32,6 @@ from verification.golden.cases.examples import DOCUMENT as DOCUMENT_OF_CASE
 
 assert loomverify.urls.urlpatterns, "every room has added its addresses"
 
-pytestmark = pytest.mark.timeout(300)
 
 DOCUMENT = json.loads(json.dumps(api.get_openapi_schema(), default=str))
 SCHEMA = schemathesis.openapi.from_dict(DOCUMENT)

@@ -222,8 +222,8 @@ def test_what_nobody_decides_in_its_time_is_closed_and_told_once(
     "columns",
     [
         {"expires_at": None},
-        {"expires_at": timezone.now() + timedelta(hours=1)},
-        {"lease_until": timezone.now() + timedelta(hours=1)},
+        {"expires_at": timezone.now() + timedelta(days=1)},
+        {"lease_until": timezone.now() + timedelta(days=1)},
         {"state": ReviewState.DECIDED},
         {"state": ReviewState.WITHDRAWN},
     ],

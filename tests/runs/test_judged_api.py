@@ -203,7 +203,7 @@ def test_a_run_in_doubt_tells_when_it_tries_again(
     run = make_run(project, **doubt)  # type: ignore[arg-type]
     evaluate(run, purpose="reverify", reason_code="parse_inconclusive")
     Evaluation.objects.filter(run=run).update(finished_at=now)
-    next_at = now + timedelta(seconds=30)
+    next_at = now + timedelta(seconds=300)
     Run.objects.filter(pk=run.pk).update(
         state=state, outcome=None, verdict="", undecided_since=now, next_at=next_at
     )

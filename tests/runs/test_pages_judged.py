@@ -481,8 +481,8 @@ def waiting_run(**columns: Any) -> Run:
             "verdict": "",
             "reason_code": "",
             "undecided_since": now,
-            "next_at": now + timedelta(seconds=38),
-            "lease_until": now + timedelta(seconds=38),
+            "next_at": now + timedelta(seconds=40),
+            "lease_until": now + timedelta(seconds=40),
             **columns,
         }
     )
