@@ -16,7 +16,7 @@ from tests.builders import make_user, signed_in
 from tests.model_server import ModelServer, model_server
 from tests.runs.conftest import Caller
 from tests.runs.judged import AWAY, PASSING, judged_by, make_due, pass_deadline, submit, work_on
-from verification.engine.verifier import VerifierSpec
+from verification.engine.verifier import ENGINE_BUILD, VerifierSpec
 from verification.runs import leases
 from verification.runs.models import Evaluation, Review, Run
 from verification.verifiers.models import VerifierVersion
@@ -90,6 +90,34 @@ def test_a_run_that_is_over_is_verified_again_by_what_is_active_then_and_says_so
     text = page.content.decode()
     assert f"verifier v{second}, " in text
     assert f">v{first} before</a>" in text
+
+
+def test_evaluations_name_the_build_that_ran_and_not_that_of_their_version(
+    agent: Caller, server: ModelServer, project: Project
+) -> None:
+    older = VerifierSpec.from_json(project.verifiers.get(is_active=True).spec)
+    replace_active(
+        project=project, spec=replace(older, engine_build="0"), actor=SYSTEM, reason="test"
+    )
+
+    run = work_on(submit(agent))
+    make_due(run)
+    run.evaluations.update(engine_build="0")  # begun and judged before an upgrade
+    pass_deadline(run)
+    work_on(run)
+    agent.post(f"/runs/{run.uuid}/reverify")
+
+    assert run.verifier_version.engine_build == "0"
+    assert builds_of(run) == ["0", ENGINE_BUILD, ENGINE_BUILD]
+
+    run.evaluations.filter(finished_at=None).update(engine_build="0")  # begun before another
+    work_on(run)
+
+    assert builds_of(run) == ["0", ENGINE_BUILD, ENGINE_BUILD]
+
+
+def builds_of(run: Run) -> list[str]:
+    return list(run.evaluations.order_by("id").values_list("engine_build", flat=True))
 
 
 def activate_another(project: Project, *, votes: int = 5) -> VerifierVersion:

@@ -22,7 +22,7 @@ from tests.trials.worked import (
 )
 from verification.engine import climb as engine
 from verification.engine.shadow import DiffClass
-from verification.engine.verifier import PhaseScope
+from verification.engine.verifier import ENGINE_BUILD, PhaseScope, VerifierSpec
 from verification.runs.beside import evaluating
 from verification.runs.models import (
     Evaluation,
@@ -36,6 +36,7 @@ from verification.runs.models import (
     TierResult,
 )
 from verification.trials import sides
+from verification.verifiers.services import add_version
 
 pytestmark = pytest.mark.django_db
 Captured = Callable[..., AbstractContextManager[Any]]
@@ -124,14 +125,16 @@ def test_the_side_that_judged_the_run_is_not_evaluated_again(
 
 def test_a_side_beside_is_stored_as_whole_as_the_live_one(agent: Caller, project: Project) -> None:
     live = project.verifiers.get(is_active=True)
-    same = make_verifier(project, shadow_compare_enabled=True)
-    trial = make_trial(project, baseline=live, candidate=same)
+    older = add_version(project=project, spec=VerifierSpec(engine_build="0"))
+    trial = make_trial(project, baseline=live, candidate=older)
     run = run_of(agent.submit(output=PLACEHOLDER, return_code=1))
 
     found = work_once(trial)
 
     [new] = beside(trial)
     old = run.evaluations.get(purpose="live")
+    assert new.engine_build == ENGINE_BUILD  # which ran, whatever made the version
+    assert found.run_key == run.pk
     named = ("id", "uuid", "purpose", "trial_id", "seq", "verifier_version", "duration_ms",
              "started_at", "finished_at", "run")  # fmt: skip
     assert model_to_dict(new, exclude=named) == model_to_dict(old, exclude=named)

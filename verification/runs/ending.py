@@ -11,6 +11,7 @@ from verification.engine.claims.settlement import ClaimState
 from verification.engine.climb import Case, Conclusion
 from verification.engine.feedback import Feedback
 from verification.engine.outcome import Action, Verdict
+from verification.engine.verifier import ENGINE_BUILD
 from verification.runs import events, reverifying
 from verification.runs.flags import Flag
 from verification.runs.work import Begun, Work
@@ -55,6 +56,7 @@ def evaluated(conclusion: Conclusion, action: Action, said: Feedback) -> dict[st
     """All that an evaluation's own row says of its end; JSON as plain values."""
     return {
         **concluded(conclusion, action),
+        "engine_build": ENGINE_BUILD,
         "rule_trace": [entry.to_json() for entry in conclusion.trace],
         "feedback": {"text": said.text, "items": [asdict(one) for one in said.items]},
         "claims": dict(conclusion.claims),

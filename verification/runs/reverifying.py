@@ -16,6 +16,7 @@ from loomverify.accounts.audit import record
 from loomverify.errors import Conflict
 from verification.engine.climb import Conclusion
 from verification.engine.outcome import COUNTING, Purpose
+from verification.engine.verifier import ENGINE_BUILD
 from verification.runs import events, figures
 from verification.runs.models import Evaluation, Run, RunState
 from verification.runs.wake import waker
@@ -118,7 +119,7 @@ def _begun_anew(run: Run, actor: Actor) -> bool:
         seq=(before.aggregate(last=Max("seq"))["last"] or 0) + 1,
         process_version_id=run.process_version_id,
         verifier_version=verifier,
-        engine_build=verifier.engine_build,
+        engine_build=ENGINE_BUILD,
         started_at=now,
     )
     told = {

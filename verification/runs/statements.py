@@ -34,11 +34,9 @@ BEGIN_EVALUATION = """
             duration_ms
         )
         select gen_random_uuid(), run.id, 'live', 1, run.process_version_id,
-               run.verifier_version_id, verifier.engine_build,
+               run.verifier_version_id, %(engine_build)s,
                %(now)s, '', '', '', '', '', '', '', 0, '[]', '{}', '{}', '[]', 0, 0
-        from runs_run run
-        join verifiers_verifierversion verifier on verifier.id = run.verifier_version_id
-        where run.id = %(run)s
+        from runs_run run where run.id = %(run)s
         returning id, uuid, purpose, process_version_id, verifier_version_id
     ), told as (
         insert into runs_event (run_id, seq, kind, at, data)
@@ -87,7 +85,7 @@ BEGIN_REVERIFICATION = f"""
                    select coalesce(max(seq), 0) from runs_evaluation
                    where run_id = %(run)s and purpose = 'reverify'
                ),
-               last.process_version_id, last.verifier_version_id, last.engine_build,
+               last.process_version_id, last.verifier_version_id, %(engine_build)s,
                %(now)s, '', '', '', '', '', '', '', 0, '[]', '{{}}', '{{}}', '[]', 0, 0
         from last
         returning id, uuid, purpose, process_version_id, verifier_version_id
@@ -171,11 +169,11 @@ LOCK_HISTORY = """
 
 _CONCLUDED = """
         update runs_evaluation
-        set outcome = %(outcome)s, verdict = %(verdict)s, reason_code = %(reason_code)s,
-            severity_class = %(severity_class)s, confidence = %(confidence)s,
-            confidence_level = %(confidence_level)s, action = %(action)s,
-            retry_strategy = %(retry_strategy)s, tier_achieved = %(tier_achieved)s,
-            rule_trace = %(rule_trace)s, feedback = %(feedback)s, claims = %(claims)s,
+        set engine_build = %(engine_build)s, outcome = %(outcome)s, verdict = %(verdict)s,
+            reason_code = %(reason_code)s, severity_class = %(severity_class)s,
+            confidence = %(confidence)s, confidence_level = %(confidence_level)s,
+            action = %(action)s, retry_strategy = %(retry_strategy)s,
+            tier_achieved = %(tier_achieved)s, rule_trace = %(rule_trace)s, feedback = %(feedback)s, claims = %(claims)s,
             claim_list = %(claim_list)s, duration_ms = %(duration_ms)s, finished_at = %(now)s
         from held where runs_evaluation.id = %(evaluation)s
 """

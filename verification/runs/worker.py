@@ -17,6 +17,7 @@ from verification.adapters.probe import ChildProbe
 from verification.engine.climb import Case, Ports, climb, conclude
 from verification.engine.outcome import COUNTING
 from verification.engine.tiers import TierReport
+from verification.engine.verifier import ENGINE_BUILD
 from verification.runs import casting, events, leases, statements
 from verification.runs.evidence_store import StoredWorkspace
 from verification.runs.finish import finish
@@ -82,7 +83,8 @@ def _begin(lease: Lease) -> Begun:
             return Begun(*last[1:])
         if last:
             statement = statements.BEGIN_REVERIFICATION
-    row = statements.one(statement, run=lease.run_id, now=timezone.now())
+    build = {"engine_build": ENGINE_BUILD}
+    row = statements.one(statement, run=lease.run_id, now=timezone.now(), **build)
     if row is None:
         raise LeaseLost(f"run {lease.run_id} was deleted")
     return Begun(*row)

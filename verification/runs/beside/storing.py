@@ -11,10 +11,10 @@ from psycopg.types.json import Jsonb
 
 from verification.engine.outcome import Purpose
 from verification.engine.tiers import TierReport
+from verification.engine.verifier import ENGINE_BUILD
 from verification.runs import keeping, statements
 from verification.runs.beside.evaluating import Evaluated, Loaded, evaluate
 from verification.runs.beside.looking import BegunBefore, Key, Wanted, begun_before
-from verification.runs.casting import verifier_spec
 from verification.runs.ending import evaluated as ended
 from verification.runs.holding import Hold, LeaseLost
 from verification.runs.keeping import Kept, keep_all
@@ -129,9 +129,11 @@ def work_out(
 
 def _begin(wanted: Wanted) -> BegunBefore:
     """The row of an evaluation: the one begun before, or a new one."""
-    build = verifier_spec(wanted.verifier_version_id).engine_build
     row = Evaluation(
-        run_id=wanted.run_id, **_named(wanted), engine_build=build, started_at=timezone.now()
+        run_id=wanted.run_id,
+        **_named(wanted),
+        engine_build=ENGINE_BUILD,
+        started_at=timezone.now(),
     )
     try:
         with transaction.atomic():
@@ -177,7 +179,6 @@ def _named(wanted: Wanted) -> dict[str, Any]:
 def _columns(made: Evaluated) -> Mapping[str, Any]:
     return {
         **ended(made.conclusion, made.following.action, made.following.said),
-        "engine_build": verifier_spec(made.wanted.verifier_version_id).engine_build,
         "duration_ms": made.duration_ms,
     }
 

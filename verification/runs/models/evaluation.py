@@ -38,7 +38,7 @@ class Evaluation(models.Model):
     verifier_version = models.ForeignKey(
         VerifierVersion, on_delete=models.PROTECT, related_name="+"
     )
-    engine_build = models.CharField(max_length=40)
+    engine_build = models.CharField(max_length=40)  # of the program that ran
     outcome = models.CharField(max_length=20, blank=True, choices=choices(Outcome))
     verdict = models.CharField(max_length=10, blank=True, choices=choices(Verdict))
     reason_code = models.CharField(max_length=40, blank=True)
