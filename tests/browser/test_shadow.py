@@ -134,11 +134,18 @@ class Story:
         expect(self.page.get_by_role("heading", name=f"{cases} comparisons")).to_be_visible()
 
     def replay_the_corpus(self, trial: Trial) -> None:
-        """As the gate asks for it, by the candidate alone."""
-        self.look_at(trial).get_by_role("button", name="Replay the corpus").click()
-        expect(self.page.get_by_text("its replay is under way")).to_be_visible()
+        """As the gate asks for it. The page follows it, and keeps what is written there."""
+        self.page.goto(self.address + url(trial, "trial_promote"))
+        self.page.get_by_role("button", name="Replay the corpus").click()
+        expect(self.page.get_by_text("golden cases are replayed.")).to_be_visible()
+        expect(self.page.get_by_text("The gate is not open.")).to_be_visible()
+        self.page.get_by_label("Why", exact=True).fill("Fewer false fails")
         replay = Replay.objects.get(purpose=ReplayPurpose.CUTOVER)
         aside(lambda: golden_working.work_on(replay.pk, seconds=math.inf))
+        expect(self.page.locator("#promote-gate")).to_contain_text("10 of 10 hold")
+        expect(self.page.get_by_text("The gate is not open.")).to_have_count(0)
+        expect(self.page.get_by_label("Why all the same")).to_have_count(0)
+        expect(self.page.get_by_label("Why", exact=True)).to_have_value("Fewer false fails")
 
     def promote(self, reason: str) -> None:
         self.page.get_by_role("link", name="Promote…").click()

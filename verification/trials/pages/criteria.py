@@ -138,13 +138,16 @@ def _interval(one: Criterion, _: Figures) -> tuple[str, str]:
 
 
 def _cost(one: Criterion, figures: Figures) -> tuple[str, str]:
-    beside = f"{usd(figures.new_cost)} to {usd(figures.old_cost)}" if one.n else ""
-    return _ratio(one.value), beside
+    if not one.n:
+        return NONE, ""
+    if not figures.old_cost and not figures.new_cost:
+        return NONE, "no cost on either side"
+    return _ratio(one.value), f"new {usd(figures.new_cost)}, old {usd(figures.old_cost)}"
 
 
 def _latency(one: Criterion, figures: Figures) -> tuple[str, str]:
     times = (ms(round(figures.new_p95_ms)), ms(round(figures.old_p95_ms)))
-    return _ratio(one.value), f"p95 {times[0]} to {times[1]}" if one.n else ""
+    return _ratio(one.value), f"p95 new {times[0]}, old {times[1]}" if one.n else ""
 
 
 def _corpus(one: Criterion, _: Figures) -> tuple[str, str]:

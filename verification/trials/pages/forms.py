@@ -47,8 +47,12 @@ class PastForm(forms.Form):
 class StartForm(PastForm):
     """Two sides and the terms. Rates are percentages here."""
 
-    baseline = forms.ChoiceField(label="Old: verifier")
-    candidate = forms.ChoiceField(label="New: verifier")
+    baseline = forms.ChoiceField(
+        label="Old: verifier", help_text="The baseline. To be promoted over, it has to judge runs."
+    )
+    candidate = forms.ChoiceField(
+        label="New: verifier", help_text="The candidate, which might take its place."
+    )
     baseline_version = forms.ChoiceField(label="Old: process version", required=False)
     candidate_version = forms.ChoiceField(label="New: process version", required=False)
     process = forms.ChoiceField(label="Runs of", required=False)
@@ -66,7 +70,7 @@ class StartForm(PastForm):
     )  # fmt: skip
     ends = forms.ChoiceField(label="It ends", choices=ENDS, required=False)
     title = forms.CharField(
-        label="Name", required=False, max_length=MAX_TITLE, help_text="Empty: what stands beside what.",
+        label="Name", required=False, max_length=MAX_TITLE, help_text="Empty: both sides by their numbers.",
         widget=forms.TextInput(attrs=ONE_LINE),
     )  # fmt: skip
     past = forms.BooleanField(label="Also over past runs", required=False)

@@ -17,6 +17,7 @@ from loomverify.accounts.models import Role
 from loomverify.errors import Conflict, InputError
 from loomverify.guarding import REASON, Objected, Word
 from verification.engine.cutover import Gate
+from verification.golden.replays.selectors import progress
 from verification.trials import selectors
 from verification.trials.figures import figures_of
 from verification.trials.models import Trial
@@ -75,6 +76,7 @@ def _promote_page(
     change, stands_in_the_way = _change(trial)
     running = corpus.under_way(trial)
     replay = running or selectors.cutover_replay(trial)
+    words = _words(trial, change, gate)
     shown: dict[str, Any] = {
         "tab": "trials",
         "trial": trial,
@@ -82,12 +84,19 @@ def _promote_page(
         "form": form,
         "panel": panel_of(trial, gate, figures, replay),
         "corpus_replay": running,
+        "corpus_progress": progress(running) if running else None,
         "change": change,
         "stands_in_the_way": stands_in_the_way,
         "not_compared": cutovers.not_compared(trial, change) if change else (),
-        "words": _words(trial, change, gate),
+        "words": words,
+        "is_reason_asked": any(word.objection for word in words),
     }
-    return render(request, "trials/trial_promote.html", shown, status=status)
+    is_part = request.headers.get("HX-Target") == "promote-gate"
+    part = "#gate" if is_part and "HX-History-Restore-Request" not in request.headers else ""
+    shown["is_followed"] = bool(part)
+    answer = render(request, f"trials/trial_promote.html{part}", shown, status=status)
+    answer["Vary"] = "HX-Target, Cookie"
+    return answer
 
 
 def _change(trial: Trial) -> tuple[Cutover | None, str]:
