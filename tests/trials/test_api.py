@@ -344,6 +344,8 @@ def test_one_replay_of_a_trial_is_cancelled_once_and_the_other_goes_on(
     assert (told[0].json()["cancelled"], told[0].json()["total"]) == (True, 1)
     left = {one["id"]: one for one in read(editor, trial)["replays"]}
     assert (left[past["id"]]["cancelled"], left[corpus["id"]]["cancelled"]) == (True, False)
+    assert left[past["id"]]["cancel_text"].endswith(" cancelled it.")
+    assert left[corpus["id"]]["cancel_text"] == ""
     assert left[corpus["id"]]["finished_at"] is None
     assert [row.origin for row in trial.comparisons.all()] == ["corpus"]
     elsewhere = f"{ALL}/{make_trial(project).uuid}/replays/{corpus['id']}/cancel"

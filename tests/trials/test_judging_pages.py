@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 import uuid
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -16,8 +18,9 @@ from django.utils import timezone
 
 from loomverify.accounts.models import Project, Role, User
 from tests.browser.scenes import LONG_WORD, MARKUP, TURNED
-from tests.builders import make_project, make_user, signed_in
+from tests.builders import make_project, make_run, make_user, signed_in
 from tests.golden.builders import make_case
+from tests.golden.replayed import ASKS, PASSED
 from tests.judged import make_call
 from tests.trials.builders import (
     make_acknowledgement,
@@ -31,11 +34,12 @@ from tests.trials.judged import (
     HARD,
     compared,
     person,
-    reviewer,
     url_of,
     walk_url,
     words_of,
 )
+from tests.trials.replaying import over_corpus
+from verification.runs.retention import sweep_content
 from verification.trials.judging import services
 from verification.trials.judging.blinding import is_old_first
 from verification.trials.models import (
@@ -46,6 +50,7 @@ from verification.trials.models import (
     Reveal,
     Trial,
 )
+from verification.trials.working import working
 
 pytestmark = pytest.mark.django_db
 JSON = {"Accept": "application/json"}
@@ -237,6 +242,16 @@ def test_after_a_word_the_next_one_comes_and_at_the_end_how_far_people_are(
     assert "Nothing waits for you" in over.content.decode()
 
 
+def test_while_runs_are_compared_more_may_come(trial: Trial, mira: User) -> None:
+    compared(trial, judged="new")
+    make_queued(trial)
+
+    page = words_of(page_of(mira, walk_url(trial)))
+
+    assert "Nothing waits for you yet" in page
+    assert "1 of 2 runs are compared so far: more may come to be judged." in page
+
+
 def test_skipping_works_without_a_script(trial: Trial, mira: User) -> None:
     compared(trial), compared(trial)
     client = signed_in(mira)
@@ -349,16 +364,6 @@ def test_outsiders_and_strange_names_find_nothing(trial: Trial, mira: User) -> N
     assert client.post(url_of("comparison_said", other)).status_code == 404
 
 
-def test_what_is_not_to_be_judged_leads_to_its_comparison(trial: Trial, mira: User) -> None:
-    rows = [compared(trial, "pass", "pass"), compared(trial)]
-    services.reveal(access=reviewer(trial.project, "jonas"), comparison=rows[1])
-    jonas = User.objects.get(username="jonas")
-
-    for row in rows:
-        answer = signed_in(jonas).get(url_of("comparison_judge", row))
-        assert answer["Location"] == url_of("comparison_detail", row)
-
-
 def test_the_pages_of_judging_ask_the_same_of_the_database_whatever_they_show(
     trial: Trial, mira: User
 ) -> None:
@@ -393,6 +398,34 @@ def test_from_a_row_that_names_the_sides_only_the_walk_is_led_to(trial: Trial, m
     assert f'href="{walk_url(trial)}"' in page
     assert url_of("comparison_judge", row) not in page
     assert "Old beside new" not in page
+
+
+def test_who_is_not_to_judge_a_comparison_is_told_why_at_its_address(
+    trial: Trial, mira: User
+) -> None:
+    known, decided = compared(trial), compared(trial)
+    signed_in(mira).post(url_of("comparison_reveal", known))
+    make_judgement(decided, "new", "jonas")
+    rows = {
+        "You know which side of this one is which: somebody else has to judge it.": known,
+        "Others have judged it: it waits for nobody.": decided,
+        "People are asked where one side accepts": make_comparison(
+            trial, run=make_run(trial.project)
+        ),
+        "The run was deleted": make_comparison(trial, "fail", "pass"),
+        "It is not compared yet.": make_queued(trial, run=make_run(trial.project)),
+        "A golden case is judged by what it expects.": make_comparison(
+            trial, "fail", "pass", origin="corpus"
+        ),
+    }
+
+    for why, row in rows.items():
+        page = page_of(mira, url_of("comparison_judge", row))
+        assert why in page
+        assert url_of("comparison_detail", row) in page
+        assert walk_url(trial) in page
+        assert set(re.findall('data-key="(.)"', page)) <= {"n"}
+        assert not told_by(page)
 
 
 def test_what_was_just_taken_back_is_judged_again_at_once(trial: Trial, mira: User) -> None:
@@ -554,7 +587,8 @@ def test_the_same_question_is_told_without_reading_it(trial: Trial, viewer: User
 
     assert "the same question, the same reply" in page
     assert "<html" not in part.content.decode()
-    assert part.content.decode().count("The same on both sides.") == 2
+    assert part.content.decode().count("the same on both sides") == 2
+    assert '<span class="l ">{&quot;passed&quot;: true' in part.content.decode()
 
 
 def test_a_corpus_comparison_shows_what_the_case_expects(trial: Trial, viewer: User) -> None:
@@ -573,6 +607,41 @@ def test_a_corpus_comparison_shows_what_the_case_expects(trial: Trial, viewer: U
     assert "A golden case is judged by what it expects: old right." in words
     assert "the old one alone" in words
     assert "The case" in words
+
+
+def test_what_was_asked_over_a_golden_case_is_shown_with_the_recorded_answers(
+    trial: Trial, viewer: User
+) -> None:
+    """They are kept for as long as the comparison is; a recording knows a digest alone."""
+    old_words = {"text": f"I am <b>sure</b>. {PASSED}", "prompt": "0" * 16}
+    make_case(trial.project, "recorded", **ASKS, replies=[old_words])
+    make_case(trial.project, "unrecorded", **ASKS)
+    over_corpus(trial)
+    working.work_on(trial.pk, seconds=math.inf)
+    sweep_content(timezone.now() + timedelta(days=2))
+    rows = {row.title: row for row in trial.comparisons.filter(origin="corpus")}
+
+    pages = {name: page_of(viewer, url_of("comparison_detail", row)) for name, row in rows.items()}
+    parts = {name: page_of(viewer, url_of("comparison_asked", rows[name], 1)) for name in rows}
+
+    assert "the recording answered other words" in pages["recorded"]
+    assert "the same question, the same reply" in pages["recorded"]
+    assert "I am &lt;b&gt;sure&lt;/b&gt;." in parts["recorded"]
+    assert parts["recorded"].count("the same on both sides") == 2
+    assert "no answer recorded" in pages["unrecorded"]
+    assert "the same question, no reply" in pages["unrecorded"]
+    assert "There is none." in parts["unrecorded"]
+    assert "# Instructions" in parts["unrecorded"]
+
+
+def test_questions_of_a_golden_case_that_were_not_kept_are_said_to_be_gone(
+    trial: Trial, viewer: User
+) -> None:
+    row = make_comparison(trial, origin="corpus", old_observed={**observed("pass"), "questions": 2})
+
+    page = page_of(viewer, url_of("comparison_detail", row))
+
+    assert "compared before questions of golden cases were kept" in page
 
 
 def observed(outcome: str) -> dict[str, Any]:

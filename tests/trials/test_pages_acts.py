@@ -286,7 +286,12 @@ def test_a_replay_is_cancelled_and_what_was_compared_stays(
     make_queued(trial, replay=replay)
     path = url(trial, "trial_replay_cancel", replay.uuid)
 
+    part = {"HX-Request": "true", "HX-Target": "trial-live"}
+
     assert "It is cancelled." in text_of(editor.post(path, follow=True).content)
+    beside = editor.get(url(trial), headers=part).content  # and figures that move
+    assert "Past runs 1 of 2 cancelled" in text_of(beside)
+    assert " cancelled it." in text_of(beside)
     assert "It was over already." in text_of(editor.post(path, follow=True).content)
     assert Comparison.objects.filter(trial=trial).count() == 1
 

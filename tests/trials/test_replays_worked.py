@@ -25,7 +25,7 @@ from verification.golden.cases.services import ensure_shipped
 from verification.golden.models import GoldenCaseVersion
 from verification.trials.models import Comparison, Trial
 from verification.trials.replays import selectors, services
-from verification.trials.replays.cases import columns_of
+from verification.trials.replays.cases import Beside, beside
 from verification.trials.working import claiming, making, working
 from verification.verifiers.services import add_version
 
@@ -126,11 +126,11 @@ def test_a_replay_cancelled_while_it_is_worked_on_stores_nothing_more(
     replay = over_corpus(trial)
     making.make(trial, claiming.claim(trial.pk, batch=2))
 
-    def cancelled(comparison: Comparison, trial: Trial) -> dict[str, Any]:
+    def cancelled(comparison: Comparison, trial: Trial) -> Beside:
         services.cancel(access=access_to(project), trial=trial, replay=replay.uuid)
-        return columns_of(comparison, trial)
+        return beside(comparison, trial)
 
-    monkeypatch.setattr(making, "columns_of", cancelled)
+    monkeypatch.setattr(making, "beside", cancelled)
     working.work_on(trial.pk)
 
     assert selectors.progress(replay) == selectors.Progress(2, 5)

@@ -250,10 +250,11 @@ def test_a_stopped_trials_replays_are_cancelled(project: Project) -> None:
     replay = make_trial_replay(trial, total=1)
     make_queued(trial, replay=replay)
 
-    stopping.stop(access=access_to(project), trial=trial)
+    stopping.stop(access=access_to(project), trial=trial, reason="It  costs\ntoo much")
 
     replay.refresh_from_db()
     assert replay.is_cancelled
+    assert replay.cancel_text == "ed stopped the trial: It costs too much"
     assert not Comparison.objects.exists()
 
 

@@ -161,7 +161,7 @@ def test_what_breaks_too_often_stops_the_trial_and_its_replays(trial: Trial) -> 
     replay.refresh_from_db()
     assert state_of(trial) == (TrialState.STOPPED, StopReason.ERRORS)
     assert trial.stop_text == "A verification broke in 11 of the last 50 comparisons."
-    assert replay.is_cancelled
+    assert (replay.is_cancelled, replay.cancel_text) == (True, trial.stop_text)
     told = OutboxEvent.objects.get(topic=outbox.SHADOW_STOPPED)
     assert (told.payload["trial"], told.payload["reason"]) == (str(trial.uuid), "errors")
 

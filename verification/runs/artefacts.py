@@ -173,6 +173,13 @@ def diff_of(before: str, after: str) -> Diff:
     return Diff(lines, hidden=max(0, len(found) - MAX_DIFF_SHOWN))
 
 
+def whole_of(text: str) -> Diff:
+    """A text in which nothing differs, as its diff."""
+    lines = text.splitlines()
+    shown = tuple(("", line[:MAX_LINE_CHARACTERS]) for line in lines[:MAX_DIFF_SHOWN])
+    return Diff(shown, hidden=max(0, len(lines) - MAX_DIFF_SHOWN))
+
+
 def changed_paths(before: Mapping[str, str], after: Mapping[str, str]) -> list[tuple[str, str]]:
     """`(path, "added" | "removed" | "changed")` between two `{path: sha256}`, by path."""
     found = []

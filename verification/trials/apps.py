@@ -6,8 +6,9 @@ class TrialsConfig(AppConfig):
     label = "trials"
 
     def ready(self) -> None:
-        from verification.runs import figures, outbox
+        from verification.runs import figures, outbox, retention
         from verification.trials.acceptance import hours
+        from verification.trials.models import CaseQuestion
         from verification.trials.services import standing, watching
         from verification.trials.working import working
 
@@ -16,3 +17,4 @@ class TrialsConfig(AppConfig):
         outbox.on_sweep(watching.sweep)
         outbox.on_sweep(hours.sweep)
         figures.on_recount(hours.recount)
+        retention.NAMED_ELSEWHERE.append(CaseQuestion)

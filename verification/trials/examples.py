@@ -119,6 +119,7 @@ TRIAL_REPLAY: dict[str, Any] = {
     "not_compared": 0,
     "share": 0.2,
     "cancelled": False,
+    "cancel_text": "",
     "created_by": "key ci",
     "created_at": "2026-03-02T08:01:00Z",
     "finished_at": None,

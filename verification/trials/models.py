@@ -9,9 +9,10 @@ from django.db import models
 
 from loomverify.accounts.models import Project
 from processes.models import Process, ProcessVersion
+from verification.engine.judges.asking import Ask
 from verification.engine.shadow import DiffClass, SideOutcome
 from verification.golden.models import GoldenCaseVersion
-from verification.runs.models import Evaluation, Run
+from verification.runs.models import Blob, Evaluation, Run
 from verification.runs.models.run import choices
 from verification.verifiers.models import VerifierVersion
 
@@ -137,6 +138,7 @@ class TrialReplay(models.Model):
     )
     total = models.PositiveIntegerField(default=0)
     is_cancelled = models.BooleanField(default=False)
+    cancel_text = models.CharField(max_length=500, blank=True, help_text="Why it was cancelled.")
     created_by = models.CharField(max_length=200)
     created_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True, blank=True)
@@ -274,6 +276,36 @@ class Comparison(models.Model):
 
     def __str__(self) -> str:
         return f"{self.title} in {self.trial}"
+
+
+class CaseQuestion(models.Model):
+    """A question that a side put over a golden case. `blob` holds it as a judge would be sent it.
+
+    `recovery` is how the recorded answer was read. `is_stale`: that had answered other words.
+    """
+
+    comparison = models.ForeignKey(Comparison, on_delete=models.CASCADE, related_name="questions")
+    side = models.CharField(max_length=3, choices=[("old", "Old"), ("new", "New")])
+    position = models.PositiveIntegerField(help_text="In the order in which the side asked.")
+    tier = models.PositiveSmallIntegerField()
+    ask = models.CharField(max_length=10, choices=choices(Ask))
+    number = models.PositiveIntegerField(help_text="Of this kind, in this tier.")
+    judge = models.CharField(max_length=120)
+    model = models.CharField(max_length=120, blank=True)
+    recovery = models.CharField(max_length=40, blank=True)
+    is_missing = models.BooleanField(default=False)
+    is_stale = models.BooleanField(default=False)
+    blob = models.ForeignKey(Blob, null=True, on_delete=models.SET_NULL, related_name="+")
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["comparison", "side", "position"], name="case_question_unique"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.side}: {self.ask} {self.number} of tier {self.tier}"
 
 
 class Judgement(models.Model):

@@ -95,6 +95,7 @@ def trial_replay(replay: TrialReplay, progress: Progress) -> Rendered:
         "not_compared": progress.not_compared,
         "share": progress.share,
         "cancelled": replay.is_cancelled,
+        "cancel_text": replay.cancel_text,
         **{name: getattr(replay, name) for name in same},
     }
 

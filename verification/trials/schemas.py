@@ -140,6 +140,7 @@ class TrialReplayOut(Schema):
     not_compared: int
     share: float
     cancelled: bool
+    cancel_text: str = Field(description="Why it was cancelled; empty: it was not.")
     created_by: str
     created_at: datetime
     finished_at: datetime | None

@@ -35,7 +35,8 @@ class Played:
 class RecordedJudge:
     """Answers by tier, kind of question and number. `tier` is the one under way.
 
-    What was not recorded is lost, and told in `played`: the replay could not be judged.
+    What was not recorded is lost, and told in `played`: the replay could not be judged. `asked`
+    are the questions of `played` in full.
     """
 
     recordings: Mapping[tuple[int, Ask, int], Recording]
@@ -43,7 +44,8 @@ class RecordedJudge:
     token: str
     tier: int = 1
     played: list[Played] = field(default_factory=list)
-    _asked: Counter[tuple[int, Ask]] = field(default_factory=Counter)
+    asked: list[Question] = field(default_factory=list)
+    _numbers: Counter[tuple[int, Ask]] = field(default_factory=Counter)
 
     def ask(self, questions: Sequence[Question]) -> Sequence[Answer]:
         return [self._answer(question) for question in questions]
@@ -52,14 +54,15 @@ class RecordedJudge:
         self.played[ref - 1] = replace(self.played[ref - 1], recovery=recovery)
 
     def _answer(self, question: Question) -> Answer:
-        self._asked[self.tier, question.ask] += 1
-        number = self._asked[self.tier, question.ask]
+        self._numbers[self.tier, question.ask] += 1
+        number = self._numbers[self.tier, question.ask]
         found = self.recordings.get((self.tier, question.ask, number))
         prompt = digest_of(question)
         is_stale = found is not None and found.prompt not in ("", prompt)
         self.played.append(
             Played(self.tier, question.ask, number, question.judge, prompt, found is None, is_stale)
         )
+        self.asked.append(question)
         model, ref = self.seats.by_name.get(question.judge, ""), len(self.played)
         if found is None:
             return Answer(lost=MISSING, detail=NOT_RECORDED, model=model, ref=ref)

@@ -25,7 +25,7 @@ from verification.engine.following import counts_attempt, follow
 from verification.engine.golden.given import Given, RecordedGates
 from verification.engine.golden.observing import Observed, observed_of
 from verification.engine.golden.recordings import Played, RecordedJudge
-from verification.engine.judges.asking import Judge
+from verification.engine.judges.asking import Judge, Question
 from verification.engine.outcome import Verdict
 from verification.engine.protocol.prompt import token_of
 from verification.engine.reasons import REASONS
@@ -62,12 +62,14 @@ class World:
 class Replayed:
     """`observed` is the same for the same input, whenever and wherever it is replayed.
 
-    `conclusion` is what it was taken from, seen with the task's history.
+    `conclusion` is what it was taken from, seen with the task's history. `asked` are the questions
+    of `played`, as they were put.
     """
 
     observed: Observed
     played: Sequence[Played]
     conclusion: Conclusion
+    asked: Sequence[Question] = ()
 
     @property
     def missing(self) -> int:
@@ -103,7 +105,7 @@ def replay(given: Given, definition: Definition, verifier: VerifierSpec, world: 
     following = follow(case, conclusion, accounted)
     overruled = _overruled(case, given, conclusion, accounted)
     observed = observed_of(tiers, accounted, following, overruled)
-    return Replayed(observed, recorded.played, following.conclusion)
+    return Replayed(observed, recorded.played, following.conclusion, recorded.asked)
 
 
 def case_of(given: Given, definition: Definition, verifier: VerifierSpec, world: World) -> Case:

@@ -128,7 +128,7 @@ class ResultPage:
 
     @cached_property
     def asked(self) -> list[Asked]:
-        recorded = _recorded(self.result.case_version.spec)
+        recorded = recorded_of(self.result.case_version.spec)
         played = [one for one in self.result.played if isinstance(one, dict)]
         return [_asked(one, recorded.get(_key(one), {})) for one in played]
 
@@ -177,7 +177,7 @@ def _found(one: Mapping[str, Any]) -> Found:
     )
 
 
-def _recorded(spec: Mapping[str, Any]) -> dict[tuple[int, str, int], Mapping[str, Any]]:
+def recorded_of(spec: Mapping[str, Any]) -> dict[tuple[int, str, int], Mapping[str, Any]]:
     """By what it answers, counted where the document does not number it (docs/golden.md)."""
     seen: Counter[tuple[int, str]] = Counter()
     found: dict[tuple[int, str, int], Mapping[str, Any]] = {}

@@ -22,8 +22,9 @@ from verification.runs.wording import Badge
 from verification.trials.judging import services
 from verification.trials.judging import wording as words
 from verification.trials.judging.acknowledging import USUAL_DAYS, in_force
-from verification.trials.judging.asked import is_asked
+from verification.trials.judging.asked import OPEN, is_asked
 from verification.trials.judging.asked_beside import AskedPair, pairs_of
+from verification.trials.judging.asked_of_case import asked_before, pairs_of_case
 from verification.trials.judging.comparison_lines import Line, lines_of
 from verification.trials.judging.sides import FoundRow, Sides
 from verification.trials.models import (
@@ -98,6 +99,24 @@ class ComparisonPage:
     @property
     def is_asked(self) -> bool:
         return is_asked(self.row)
+
+    @property
+    def not_for_judging(self) -> str:
+        """Why the looker is not to judge it, in words; '' where they may."""
+        row = self.row
+        if self.is_corpus:
+            return "A golden case is judged by what it expects."
+        if row.compared_at is None:
+            return "It is not compared yet."
+        if row.run_id is None:
+            return "The run was deleted: nothing of the work is left to be looked at."
+        if not self.is_asked:
+            return services.NOT_ASKED
+        if self.knows_sides:
+            return services.REVEALED[1]
+        if row.judged not in OPEN and not self.was_taken_back:
+            return "Others have judged it: it waits for nobody."
+        return ""
 
     @property
     def knows_sides(self) -> bool:
@@ -189,7 +208,12 @@ class ComparisonPage:
 
     @cached_property
     def asked(self) -> list[AskedPair]:
-        return [] if self.is_corpus else pairs_of(self.row)
+        return pairs_of_case(self.row) if self.is_corpus else pairs_of(self.row)
+
+    @property
+    def asked_unkept(self) -> int:
+        """Questions over a golden case that was compared before they were kept."""
+        return asked_before(self.row) if self.is_corpus and not self.asked else 0
 
     @cached_property
     def judgements(self) -> list[ShownJudgement]:

@@ -30,6 +30,7 @@ from verification.trials.replays.cases import word_of_case
 FRESH: Final = timedelta(minutes=10)
 MAX_NOTE_CHARS = 4_000
 MAX_NAME_CHARS = 200
+NOT_ASKED = "People are asked where one side accepts and the other does not, or both reject."
 REVEALED = (
     "comparison.revealed",
     "You know which side of this one is which: somebody else has to judge it.",
@@ -211,7 +212,7 @@ def _refuse_unless_asked(row: Comparison) -> None:
     if not is_asked(row):
         raise Conflict(
             "comparison.not_asked",
-            "People are asked where one side accepts and the other does not, or both reject.",
+            NOT_ASKED,
         )
 
 

@@ -14,10 +14,10 @@ from loomverify.accounts.models import Role
 from loomverify.errors import NotFound
 from verification.runs.run_page import Choice
 from verification.trials.judging import services
-from verification.trials.judging.asked_beside import differences_of, pairs_of
+from verification.trials.judging.asked_beside import differences_of
 from verification.trials.judging.blind_page import BlindPage, blind_page
 from verification.trials.judging.comparison_page import ComparisonPage, comparison_page
-from verification.trials.judging.walking import PARTS, Wish, next_of, progress_of
+from verification.trials.judging.walking import PARTS, Wish, compared_of, next_of, progress_of
 from verification.trials.models import Trial
 from verification.trials.selectors import trial_of
 
@@ -46,7 +46,7 @@ def comparison_asked(
     page = page_named(request, trial, comparison)
     if page.is_veiled:
         return redirect("comparison_detail", request.access.project.slug, trial, comparison)
-    pair = next((one for one in pairs_of(page.row) if one.number == number), None)
+    pair = next((one for one in page.asked if one.number == number), None)
     if pair is None:
         raise Http404
     shown = {"page": page, "differences": differences_of(pair), "run": page.row.run}
@@ -76,6 +76,10 @@ def trial_judge(request: AccessRequest, trial: uuid.UUID) -> HttpResponse:
 def comparison_judge(
     request: AccessRequest, trial: uuid.UUID, comparison: uuid.UUID
 ) -> HttpResponse:
+    """Or why it is not for this reviewer, and where they may go on."""
+    beside = page_named(request, trial, comparison)
+    if beside.mine is None and beside.not_for_judging:
+        return render(request, "trials/judging_refused.html", {"page": beside})
     page = blind_named(request, trial, comparison)
     if page is None:
         return redirect("comparison_detail", request.access.project.slug, trial, comparison)
@@ -91,13 +95,14 @@ def comparison_judge(
 
 
 def shown(page: BlindPage) -> dict[str, Any]:
-    return {"blind": page, "item": page, "page": page.page, "run": page.run}
+    compared = compared_of(page.trial)
+    return {"blind": page, "item": page, "page": page.page, "run": page.run, "compared": compared}
 
 
 def over(trial: Trial, wish: Wish) -> dict[str, Any]:
     names = {"moves": "One side accepts, the other does not", "rejects": "Both sides reject"}
     counted = [(names[part], progress_of(trial, wish, part)) for part in PARTS]
-    return {"trial": trial, "wish": wish, "counted": counted}
+    return {"trial": trial, "wish": wish, "counted": counted, "compared": compared_of(trial)}
 
 
 def shown_comparison(

@@ -98,6 +98,18 @@ class Progress:
         return self.total - self.judged
 
 
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """`done` of `total` runs; while some wait, more may come to be judged."""
+
+    done: int
+    total: int
+
+    @property
+    def is_under_way(self) -> bool:
+        return self.done < self.total
+
+
 def next_of(
     trial: Trial,
     reviewer: str,
@@ -121,6 +133,15 @@ def progress_of(trial: Trial, wish: Wish, part: str) -> Progress:
     rows = _walked(trial, wish).filter(PARTS[part])
     counted = rows.aggregate(total=Count("pk"), open=Count("pk", filter=Q(judged__in=OPEN)))
     return Progress(counted["total"] - counted["open"], counted["total"])
+
+
+def compared_of(trial: Trial) -> Compared:
+    """Of the runs that the trial has taken."""
+    rows = Comparison.objects.filter(trial=trial).exclude(origin=Origin.CORPUS)
+    counted = rows.aggregate(
+        total=Count("pk"), done=Count("pk", filter=Q(compared_at__isnull=False))
+    )
+    return Compared(counted["done"], counted["total"])
 
 
 def part_of(comparison: Comparison) -> str:

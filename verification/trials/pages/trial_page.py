@@ -117,6 +117,10 @@ class Live:
         return [one for one in self.replays if not one.is_over]
 
     @property
+    def ended_replays(self) -> Sequence[ReplayRow]:
+        return [one for one in self.replays if one.is_over]
+
+    @property
     def runs(self) -> int:
         return sum(self.counts.get(origin, 0) for origin in COUNTED)
 

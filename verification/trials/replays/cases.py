@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +24,7 @@ from verification.engine.verifier import VerifierSpec
 from verification.golden.cases.selectors import ReadVersion, read_version, versions_to_read
 from verification.runs import worker
 from verification.trials.models import Comparison, Judged, Trial
+from verification.trials.replays.questions import Put, put_by
 from verification.verifiers.models import VerifierVersion
 
 logger = logging.getLogger(__name__)
@@ -52,7 +53,15 @@ class Side:
         return {**bounded(self.replayed.observed), **asked}
 
 
-def columns_of(comparison: Comparison, trial: Trial) -> Columns:
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What the columns of a comparison hold, and what both sides asked, in full."""
+
+    columns: Columns
+    questions: Sequence[Put] = ()
+
+
+def beside(comparison: Comparison, trial: Trial) -> Beside:
     """Replay the case by both sides and compare them; recorded replies stand in for judges.
 
     Where that cannot be done, or nobody recorded what a side asks, `error_text` says so, and
@@ -61,14 +70,14 @@ def columns_of(comparison: Comparison, trial: Trial) -> Columns:
     pk = comparison.case_version_id
     version = versions_to_read().filter(pk=pk).first() if pk else None
     if version is None:
-        return {"error_text": GONE}
+        return Beside({"error_text": GONE})
     try:
         return _compared(comparison, trial, read_version(version))
     except (CannotReplay, InputError, FaultError) as error:
-        return {"error_text": str(error)[:MAX_TEXT]}
+        return Beside({"error_text": str(error)[:MAX_TEXT]})
 
 
-def _compared(comparison: Comparison, trial: Trial, read: ReadVersion) -> Columns:
+def _compared(comparison: Comparison, trial: Trial, read: ReadVersion) -> Beside:
     old = _side(
         read,
         trial.baseline_verifier,
@@ -87,7 +96,12 @@ def _compared(comparison: Comparison, trial: Trial, read: ReadVersion) -> Column
         "has_failed": bool(old.error or new.error),
         "error_text": old.error or new.error or _unrecorded(old, new),
     }
-    return told if _unrecorded(old, new) else {**told, **_differences(read, old.full, new.full)}
+    if not _unrecorded(old, new):
+        told |= _differences(read, old.full, new.full)
+    seats = read.given.seats
+    sides = [(name, side.replayed) for name, side in (("old", old), ("new", new))]
+    asked = [one for name, made in sides if made for one in put_by(name, made, seats)]
+    return Beside(told, asked)
 
 
 def _differences(read: ReadVersion, old: Full, new: Full) -> Columns:

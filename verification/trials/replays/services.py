@@ -23,6 +23,7 @@ from verification.trials.replays import selectors
 from verification.trials.working import waking
 
 DEFAULT_LIMIT, MAX_LIMIT = 1_000, 10_000
+MAX_CANCEL_TEXT = 500
 MAX_OPEN = 5
 """Replays of one trial that are not over yet."""
 EARLIEST_YEAR, LATEST_YEAR = 2, 9998
@@ -125,16 +126,23 @@ def start_corpus(
         return _under_way(replay, count, access)
 
 
-def cancel(*, access: Access, trial: Trial, replay: UUID) -> bool:
-    """Cancel a replay; what was compared stays, what waits goes. False: it was over already."""
+def cancel(*, access: Access, trial: Trial, replay: UUID, why: str = "") -> bool:
+    """Cancel a replay; what was compared stays, what waits goes. False: it was over already.
+
+    `why`: a sentence; usually who cancelled it.
+    """
     access.need(Role.EDITOR)
     found = selectors.replay_of(access.project, trial, replay)
+    said = (why or f"{access.actor.name} cancelled it.")[:MAX_CANCEL_TEXT]
     with transaction.atomic():
         open_ones = TrialReplay.objects.filter(pk=found.pk, finished_at__isnull=True)
-        won = open_ones.update(is_cancelled=True, finished_at=timezone.now())
+        now = timezone.now()
+        won = open_ones.update(is_cancelled=True, cancel_text=said, finished_at=now)
         if won:
             Comparison.objects.filter(replay=found, compared_at__isnull=True).delete()
-            record(access.actor, "trial_replay.cancelled", found, project=access.project)
+            record(
+                access.actor, "trial_replay.cancelled", found, project=access.project, reason=why
+            )
     return bool(won)
 
 

@@ -46,8 +46,13 @@ def stop(*, access: Access, trial: Trial, reason: str = "") -> bool:
         )
         open_ones = TrialReplay.objects.filter(trial=trial, finished_at=None)
         for uuid in open_ones.values_list("uuid", flat=True):
-            replays.cancel(access=access, trial=trial, replay=uuid)
+            replays.cancel(access=access, trial=trial, replay=uuid, why=_with_trial(access, reason))
     return won
+
+
+def _with_trial(access: Access, reason: str) -> str:
+    said = " ".join(storable(reason).split())
+    return f"{access.actor.name} stopped the trial{f': {said}' if said else '.'}"
 
 
 def close(

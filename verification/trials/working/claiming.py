@@ -120,6 +120,7 @@ _STORE = f"""
     )
     where comparison.id = new.id and comparison.claims = new.claims
       and comparison.compared_at is null
+    returning comparison.id
 """  # noqa: S608 - constants of this module
 
 
@@ -240,8 +241,11 @@ def held(
         return {row[0] for row in cursor.fetchall()}
 
 
-def store(rows: Sequence[Mapping[str, Any]]) -> None:
-    """Write what came of claimed comparisons: `{column: value}` with `id` and `claims`."""
+def store(rows: Sequence[Mapping[str, Any]]) -> set[int]:
+    """Write what came of claimed comparisons: `{column: value}` with `id` and `claims`.
+
+    Those that were ours still are returned.
+    """
     usual = {name: value for name, (_, value) in _COLUMNS.items()}
     given: dict[str, Any] = {
         "now": timezone.now(),
@@ -249,6 +253,7 @@ def store(rows: Sequence[Mapping[str, Any]]) -> None:
     }
     with connection.cursor() as cursor:
         cursor.execute(_STORE, given)
+        return {row[0] for row in cursor.fetchall()}
 
 
 def give_back(claimed: Sequence[Claimed], *, is_untouched: bool = True) -> None:

@@ -22,6 +22,7 @@ from verification.trials.models import (
     TrialReplay,
     TrialState,
 )
+from verification.trials.replays.services import MAX_CANCEL_TEXT
 from verification.trials.services import stopping
 from verification.trials.working import claiming
 
@@ -150,7 +151,8 @@ def _stop(
         open_ones = replays.filter(finished_at__isnull=True)
         for replay in open_ones.select_for_update():
             replay.is_cancelled, replay.finished_at = True, timezone.now()
-            replay.save(update_fields=["is_cancelled", "finished_at"])
+            replay.cancel_text = text[:MAX_CANCEL_TEXT]
+            replay.save(update_fields=["is_cancelled", "cancel_text", "finished_at"])
             record(SYSTEM, "trial_replay.cancelled", replay, project=trial.project, reason=text)
         claiming.forget_unwanted(trial)
     logger.info("trial_stopped trial=%s reason=%s", trial.pk, reason)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from django.db import transaction
@@ -20,7 +20,8 @@ from verification.runs.beside.evaluating import Evaluated, evaluate, load
 from verification.runs.beside.looking import Key
 from verification.runs.holding import LeaseLost
 from verification.trials.models import Comparison, Origin, Trial
-from verification.trials.replays.cases import columns_of
+from verification.trials.replays import questions
+from verification.trials.replays.cases import Beside, beside
 from verification.trials.working import asking_again, claiming, comparing
 from verification.trials.working.claiming import Claimed, ComparisonHold
 from verification.trials.working.comparing import Columns, Done, uncompared
@@ -80,14 +81,20 @@ def _without_runs(trial: Trial, others: Sequence[Claimed], left: Sequence[Claime
     related = ("replay", "case_version")
     found = Comparison.objects.select_related(*related).in_bulk([one.pk for one in others])
 
-    def columns(one: Claimed) -> Columns:
+    def made(one: Claimed) -> Beside:
         comparison = found.get(one.pk)
         if comparison is None or comparison.origin != Origin.CORPUS:
-            return uncompared(one, comparing.RUN_GONE)
-        return {"id": one.pk, "claims": one.claims, **columns_of(comparison, trial)}
+            return Beside(uncompared(one, comparing.RUN_GONE))
+        done = beside(comparison, trial)
+        return replace(done, columns={"id": one.pk, "claims": one.claims, **done.columns})
 
-    rows = _in_time(others, columns)
-    return _stored(rows, trial, [*others[len(rows) :], *left])
+    done = _in_time(others, made)
+    asked = {one.columns["id"]: one.questions for one in done if one.questions}
+    questions.keep_contents(trial.project, (one for each in asked.values() for one in each))
+    with transaction.atomic():
+        stored = claiming.store([one.columns for one in done])
+        questions.store(trial.project, {pk: asked[pk] for pk in asked if pk in stored})
+    return _made([one.columns for one in done], trial, [*others[len(done) :], *left])
 
 
 def _in_one_go(
