@@ -25,15 +25,18 @@ from tests.trials.builders import (
     make_cutover_replay,
     make_legacy,
     make_trial,
+    make_verifier,
 )
 from tests.trials.paging import page
 from verification.engine.golden.standing import Change, Standing
-from verification.engine.verifier import VerifierSpec
+from verification.engine.verifier import Flags, VerifierSpec
 from verification.golden.replays.selectors import corpus_sha256
 from verification.trials import selectors
 from verification.trials.models import Judged, StopReason, Trial, TrialState
-from verification.trials.services import promoting
-from verification.verifiers.services import activate
+from verification.trials.promoted import still_in_force
+from verification.trials.services import promoting, watching
+from verification.verifiers.comparing import judge_alike
+from verification.verifiers.services import activate, ensure_verifiers
 from verification.verifiers.services import add_version as add_verifier
 
 pytestmark = pytest.mark.django_db
@@ -203,6 +206,34 @@ def test_another_build_of_what_judges_is_not_promoted(project: Project) -> None:
 
     assert refusal_of(trial) == "trial.same_but_program"
     assert live(project) == 1
+
+
+def test_what_only_has_legacy_judge_beside_is_activated_and_not_promoted(
+    project: Project,
+) -> None:
+    trial = open_trial(project, candidate=make_verifier(project, shadow_compare_enabled=True))
+
+    assert refusal_of(trial) == "trial.same_but_standing"
+    assert live(project) == 1
+
+
+def test_an_upgrade_is_something_else_that_judges_though_it_judges_alike(
+    project: Project,
+) -> None:
+    spec = VerifierSpec(Flags(tier3_vote_count=5), engine_build="0")
+    trial = promote(open_trial(project, candidate=add_verifier(project=project, spec=spec)))
+    assert still_in_force([trial]) == {trial.pk}
+
+    upgraded = ensure_verifiers(project=project)
+    watch = Trial.objects.get(watches=trial)
+    watching.look(watch)
+
+    watch.refresh_from_db()
+    assert judge_alike(trial.candidate_verifier, upgraded)
+    assert (watch.state, watch.stop_reason) == (TrialState.ENDED, StopReason.REPLACED)
+    assert not still_in_force([trial])
+    with pytest.raises(Conflict, match="which is not what was promoted"):
+        roll_back(trial)
 
 
 def test_a_trial_that_ended_may_be_promoted_still(project: Project) -> None:

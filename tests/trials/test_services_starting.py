@@ -16,12 +16,14 @@ from loomverify.errors import Conflict, Forbidden, InputError
 from tests.builders import SOURCE_TEXT, add_version, make_process, make_project
 from tests.trials.at_once import at_once
 from tests.trials.builders import (
+    POLICY,
     access_to,
     make_candidate,
     make_legacy,
     make_queued,
     make_trial,
     make_trial_replay,
+    make_verifier,
 )
 from verification.engine.verifier import JudgeModels, VerifierSpec
 from verification.runs.models import OutboxEvent
@@ -135,6 +137,20 @@ def test_two_versions_that_only_the_program_tells_apart_are_not_tried(project: P
     assert start(project, baseline_verifier=make_candidate(project), candidate_verifier=older)
     version = process.versions.get(number=1)
     assert start(project, candidate_verifier=older, candidate_process_version=version)
+
+
+def test_two_versions_that_come_to_the_same_verdicts_are_not_tried(project: Project) -> None:
+    beside = make_verifier(project, shadow_compare_enabled=True)
+    older = VerifierSpec(replace(POLICY, shadow_compare_enabled=True), engine_build="0")
+    by_build_too = add_verifier(project=project, spec=older)
+
+    for candidate in (beside, by_build_too):
+        assert refusal_of(project, candidate_verifier=candidate) == "trial.same_but_standing"
+    assert refusal_of(project, baseline_verifier=beside) == "trial.same_but_standing"
+
+    # Something else differs as well: that is compared.
+    other = make_verifier(project, shadow_compare_enabled=True, tier3_vote_count=5)
+    assert start(project, candidate_verifier=other)
 
 
 @pytest.mark.parametrize(

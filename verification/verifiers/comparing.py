@@ -75,6 +75,15 @@ def judge_alike(old: VerifierVersion, new: VerifierVersion) -> bool:
     return judges_by(old) == judges_by(new)
 
 
+def same_verdicts(old: VerifierVersion, new: VerifierVersion) -> bool:
+    """Whether they judge alike but for the flag that has legacy judge beside, if for anything."""
+    return _without_standing(judges_by(old)) == _without_standing(judges_by(new))
+
+
+def _without_standing(spec: VerifierSpec) -> VerifierSpec:
+    return replace(spec, flags=replace(spec.flags, shadow_compare_enabled=False))
+
+
 def is_of_this_program(version: VerifierVersion) -> bool:
     return judges_by(version) == VerifierSpec.from_json(version.spec)
 

@@ -43,7 +43,8 @@ def cutover_of(trial: Trial) -> Cutover:
     """What has to change, while the baseline is still what judges.
 
     Raises:
-        Conflict: `trial.live_changed`, `trial.already_live`, `trial.same_but_program`.
+        Conflict: `trial.live_changed`, `trial.already_live`, `trial.same_but_program`,
+            `trial.same_but_standing`.
     """
     now = live_verifier(trial.project)
     old, new = trial.baseline_verifier, trial.candidate_verifier

@@ -49,8 +49,8 @@ def promote(
     Raises:
         InputError: `reason.missing`, `trial.watch_days`.
         Conflict: `trial.promoted`, `trial.live_changed`, `trial.already_live`,
-            `trial.same_but_program`, `trial.gate_closed`, `trial.gate_insufficient_data`,
-            and those of activating.
+            `trial.same_but_program`, `trial.same_but_standing`, `trial.gate_closed`,
+            `trial.gate_insufficient_data`, and those of activating.
         Objected: a guard objects, and no `corpus_reason` is given.
         Forbidden: below admin.
     """

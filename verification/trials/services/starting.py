@@ -20,7 +20,7 @@ from verification.engine.verifier import VerifierSpec
 from verification.runs.storable import storable
 from verification.trials.models import Trial, TrialState
 from verification.trials.wording import MAX_TITLE, title_of
-from verification.verifiers.comparing import judge_alike
+from verification.verifiers.comparing import judge_alike, same_verdicts
 from verification.verifiers.models import JudgeConnection, VerifierVersion
 
 MAX_RUNNING = 10
@@ -101,8 +101,8 @@ def start(
 
     Raises:
         NotFound: a version or process of another project.
-        InputError: `trial.same_sides`, `trial.same_but_program`, `trial.other_process`; those
-            of `Terms.check`.
+        InputError: `trial.same_sides`, `trial.same_but_program`, `trial.same_but_standing`,
+            `trial.other_process`; those of `Terms.check`.
         Conflict: `trial.judge_removed`; `trial.too_many` run.
         Forbidden: below editor.
     """
@@ -214,21 +214,28 @@ def _refuse_same(sides: Sides) -> None:
 
 
 def same_verifiers(old: VerifierVersion, new: VerifierVersion) -> Issue | None:
-    """Why there is nothing to compare, be it that this program's own build judges for both."""
+    """Why there is nothing to compare: the same one, or two that come to the same verdicts."""
     if old.pk == new.pk:
         return Issue(
             "trial.same_sides",
             "Both sides are the same: name another verifier version or another version "
             "of the process.",
         )
-    if not judge_alike(old, new):
-        return None
-    return Issue(
-        "trial.same_but_program",
-        f"v{old.number} and v{new.number} differ only in the engine build or the prompt version "
-        "that they were made with. This program judges for both with its own: it would be "
-        "compared with itself.",
-    )
+    names = f"v{old.number} and v{new.number}"
+    if judge_alike(old, new):
+        return Issue(
+            "trial.same_but_program",
+            f"{names} differ only in the engine build or the prompt version that they were made "
+            "with. This program judges for both with its own: it would be compared with itself.",
+        )
+    if same_verdicts(old, new):
+        return Issue(
+            "trial.same_but_standing",
+            f"{names} come to the same verdicts: of what judges runs nothing differs but "
+            "shadow_compare_enabled, which has legacy judge beside and changes no verdict. "
+            "Activate the one that you want; there is nothing to compare.",
+        )
+    return None
 
 
 def _published(version: ProcessVersion) -> int | None:
