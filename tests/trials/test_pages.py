@@ -115,16 +115,17 @@ def test_a_long_list_goes_on_on_the_next_page(viewer: Client, project: Project) 
     assert second.next is None
 
 
-def test_the_list_takes_as_many_statements_for_many_trials_as_for_one(
+def test_list_and_page_take_as_many_statements_for_twelve_trials_as_for_one(
     viewer: Client, project: Project
 ) -> None:
-    make_comparisons(make_trial(project), {("fail", "pass"): 2})
-    few = queries(viewer, list_url(project))
+    trial = make_trial(project)
+    make_comparisons(trial, {("fail", "pass"): 2})
+    few = [queries(viewer, path) for path in (list_url(project), url(trial))]
 
-    for _ in range(9):
+    for _ in range(11):
         make_comparisons(make_trial(project), {("fail", "pass"): 2})
 
-    assert queries(viewer, list_url(project)) == few
+    assert [queries(viewer, path) for path in (list_url(project), url(trial))] == few
 
 
 @pytest.mark.parametrize("cursor", ["x", "0", "MjAyNi0wMS0wMXwx"])

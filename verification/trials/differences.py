@@ -52,24 +52,24 @@ def differences_by_kind(trial: Trial, origins: Iterable[Origin] = COUNTED) -> li
 
 
 _COUNTS = """
-    count(*) as counted,
-    count(*) filter (where diff_class = 'old_fail_new_pass') as laxer,
-    count(*) filter (where diff_class = 'old_pass_new_fail') as stricter,
-    count(*) filter (where judged <> '') as judged_ones
+    sum(count) as counted,
+    coalesce(sum(count) filter (where diff_class = 'old_fail_new_pass'), 0) as laxer,
+    coalesce(sum(count) filter (where diff_class = 'old_pass_new_fail'), 0) as stricter,
+    coalesce(sum(count) filter (where judged <> ''), 0) as judged_ones
 """
 _BY_RULE = f"""
     select rule, {_COUNTS}
-    from trials_comparison, unnest(rules) as rule
-    where trial_id = %(trial)s and origin = any(%(origins)s) and rules <> '{{}}'
-    group by rule order by counted desc, rule limit %(limit)s
+    from trials_tally, unnest(rules) as rule
+    where trial_id = %(trial)s and origin = any(%(origins)s)
+    group by rule having sum(count) > 0 order by counted desc, rule limit %(limit)s
 """  # noqa: S608 - counts of our own
 _BY_KIND = f"""
     select found.*, known.until
     from (
         select kind, min(summary) as summary, {_COUNTS}
-        from trials_comparison
+        from trials_tally
         where trial_id = %(trial)s and origin = any(%(origins)s) and kind <> ''
-        group by kind order by counted desc, kind limit %(limit)s
+        group by kind having sum(count) > 0 order by counted desc, kind limit %(limit)s
     ) found
     left join trials_acknowledgement known
       on known.trial_id = %(trial)s and known.kind = found.kind

@@ -1,20 +1,20 @@
-"""What a trial's comparisons come to: counted in the database, a few statements for any number."""
+"""What a trial's comparisons come to, from what PostgreSQL has counted as they changed."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
 
 from django.db import connection
-from django.db.models import Count, Q, Sum
+from django.db.models import Q, Sum
 
 from verification.engine.cutover import Flips, Pairs, People
 from verification.engine.outcome import Verdict
 from verification.engine.shadow import DiffClass, SideOutcome
-from verification.trials.models import Comparison, Judged, Origin, Trial
+from verification.trials.models import Judged, Origin, Tally, Trial
 
 COUNTED = (Origin.LIVE, Origin.PAST)
 """Whose comparisons a cutover rests on: the golden corpus is a criterion of its own."""
@@ -32,6 +32,7 @@ class Group:
     new: SideOutcome
     diff_class: DiffClass
     judged: str
+    origin: Origin
     count: int
     old_cost: Decimal = FREE
     new_cost: Decimal = FREE
@@ -45,11 +46,19 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """All counts of a trial over some origins. The 95th percentiles are in milliseconds."""
+    """All counts of a trial over some origins.
+
+    The 95th percentiles are in milliseconds, and those of live and past runs whatever `of` takes.
+    """
 
     groups: Sequence[Group] = field(default=())
     old_p95_ms: float = 0.0
     new_p95_ms: float = 0.0
+
+    def of(self, origins: Iterable[Origin]) -> Figures:
+        """Those of these origins alone."""
+        wanted = set(origins)
+        return replace(self, groups=[one for one in self.groups if one.origin in wanted])
 
     @property
     def count(self) -> int:
@@ -148,34 +157,22 @@ def figures_of_all(
     trials: Iterable[Trial], origins: Iterable[Origin] = COUNTED
 ) -> dict[int, Figures]:
     """The figures of several trials by their ids, with two statements."""
-    ids, counted = [trial.pk for trial in trials], [str(origin) for origin in origins]
+    ids = [trial.pk for trial in trials]
     groups: dict[int, list[Group]] = {pk: [] for pk in ids}
-    for row in _rows(ids, counted):
+    for row in _rows(ids, [str(origin) for origin in origins]):
         groups[row["trial_id"]].append(_group(row))
-    times = _times(ids, counted)
+    times = _times(ids)
     return {pk: Figures(groups[pk], *times.get(pk, (0.0, 0.0))) for pk in ids}
 
 
 def _rows(ids: Sequence[int], origins: Sequence[str]) -> Iterable[Mapping[str, Any]]:
-    rows = Comparison.objects.filter(trial__in=ids, origin__in=origins).exclude(diff_class="")
-    return rows.values("trial_id", "old", "new", "diff_class", "judged").annotate(
-        count=Count("pk"),
-        old_cost=Sum("old_cost_usd"),
-        new_cost=Sum("new_cost_usd"),
-        old_twice=_twice("old"),
-        new_twice=_twice("new"),
-        old_flipped=_flipped("old"),
-        new_flipped=_flipped("new"),
+    same = ("origin", "old", "new", "old_again", "new_again", "diff_class", "judged")
+    rows = Tally.objects.filter(trial_id__in=ids, origin__in=origins).exclude(diff_class="")
+    summed = rows.values("trial_id", *same).annotate(
+        pairs=Sum("count"), old_cost=Sum("old_cost_usd"), new_cost=Sum("new_cost_usd")
     )
-
-
-def _twice(side: str) -> Count:
-    """Those where this side decided twice: doubt is apart."""
-    return Count("pk", filter=_decided_twice(side))
-
-
-def _flipped(side: str) -> Count:
-    return Count("pk", filter=flipped(side))
+    found: Iterable[Mapping[str, Any]] = summed.filter(pairs__gt=0)
+    return found
 
 
 def flipped(side: str) -> Q:
@@ -195,29 +192,51 @@ def _group(row: Mapping[str, Any]) -> Group:
         new=SideOutcome(row["new"]),
         diff_class=DiffClass(row["diff_class"]),
         judged=row["judged"],
-        count=row["count"],
+        origin=Origin(row["origin"]),
+        count=row["pairs"],
         old_cost=row["old_cost"],
         new_cost=row["new_cost"],
-        old_flips=Flips(row["old_flipped"], row["old_twice"]),
-        new_flips=Flips(row["new_flipped"], row["new_twice"]),
+        old_flips=_flips(row["old"], row["old_again"], row["pairs"]),
+        new_flips=_flips(row["new"], row["new_again"], row["pairs"]),
     )
 
 
-def _times(ids: Sequence[int], origins: Sequence[str]) -> dict[int, tuple[float, float]]:
-    """The 95th percentiles of both sides, by trial."""
+def _flips(first: str, again: str, count: int) -> Flips:
+    """As `flipped` finds them: doubt is apart."""
+    undecided = SideOutcome.UNDECIDED
+    if first == undecided or again in ("", undecided):
+        return NO_FLIPS
+    return Flips(count if (first == "fail") is not (again == "fail") else 0, count)
+
+
+def _times(ids: Sequence[int]) -> dict[int, tuple[float, float]]:
+    """The 95th percentiles of both sides over live and past runs, by trial.
+
+    The slowest twentieth is read from an index, slowest first, up to the two places that the
+    percentile lies between.
+    """
     with connection.cursor() as cursor:
-        cursor.execute(
-            """
-            select trial_id,
-                percentile_cont(0.95) within group (order by old_ms),
-                percentile_cont(0.95) within group (order by new_ms)
-            from trials_comparison
-            where trial_id = any(%s) and origin = any(%s) and diff_class <> ''
-            group by trial_id
-            """,
-            [list(ids), list(origins)],
-        )
+        cursor.execute(_TIMES, [list(ids)])
         return {pk: (old, new) for pk, old, new in cursor.fetchall()}
+
+
+_SLOW = """
+    select min(ms) + (max(ms) - min(ms)) * (place - floor(place)) from (
+        select {side}_ms as ms from trials_comparison
+        where trial_id = counted.trial_id and origin in ('live', 'past') and not diff_class = ''
+        order by {side}_ms desc
+        offset pairs - 1 - ceil(place)::bigint limit (ceil(place) - floor(place))::bigint + 1
+    ) slowest
+"""
+_TIMES = f"""
+    select trial_id, ({_SLOW.format(side="old")}), ({_SLOW.format(side="new")})
+    from (
+        select trial_id, sum(count) as pairs, 0.95::float * (sum(count) - 1) as place
+        from trials_tally
+        where trial_id = any(%s) and origin in ('live', 'past') and diff_class <> ''
+        group by trial_id having sum(count) > 0
+    ) counted
+"""  # noqa: S608 - constants of this module
 
 
 def _matrix(groups: Iterable[Group]) -> dict[SideOutcome, dict[SideOutcome, int]]:

@@ -161,6 +161,10 @@ SAID = (Judged.OLD, Judged.NEW, Judged.BOTH, Judged.NEITHER)
 """What one person can say; disputed is what several come to."""
 
 
+PAIR = models.Q(~models.Q(diff_class=""), origin__in=[Origin.LIVE.value, Origin.PAST.value])
+"""What a cutover rests on."""
+
+
 class Comparison(models.Model):
     """Old and new over one piece of work: queued until `compared_at` is set.
 
@@ -271,11 +275,56 @@ class Comparison(models.Model):
                 condition=models.Q(compared_at__isnull=True, asked_again__gt=0),
                 name="comparison_put_off",
             ),
+            models.Index(
+                fields=["trial", "-id"],
+                condition=models.Q(origin="corpus"),
+                name="comparison_of_corpus",
+            ),
+            models.Index(fields=["trial", "old_ms"], condition=PAIR, name="comparison_old_ms"),
+            models.Index(fields=["trial", "new_ms"], condition=PAIR, name="comparison_new_ms"),
             GinIndex(fields=["rules"], name="comparison_rules"),
         ]
 
     def __str__(self) -> str:
         return f"{self.title} in {self.trial}"
+
+
+class Tally(models.Model):
+    """So many comparisons that came out the same, more or fewer: a trial's rows add up.
+
+    PostgreSQL itself adds rows whenever compared ones change. A trial that is deleted may leave
+    some behind that come to nothing: no key holds them. Columns are those of `Comparison`;
+    without a `diff_class` it could not be compared.
+    """
+
+    trial_id = models.BigIntegerField()
+    origin = models.CharField(max_length=10)
+    old = models.CharField(max_length=20)
+    new = models.CharField(max_length=20)
+    old_again = models.CharField(max_length=20)
+    new_again = models.CharField(max_length=20)
+    diff_class = models.CharField(max_length=25)
+    judged = models.CharField(max_length=10)
+    kind = models.CharField(max_length=16)
+    rules = ArrayField(models.CharField(max_length=200))
+    summary = models.CharField(max_length=300)
+    count = models.IntegerField()
+    old_cost_usd = models.DecimalField(max_digits=20, decimal_places=6)
+    new_cost_usd = models.DecimalField(max_digits=20, decimal_places=6)
+    is_merged = models.BooleanField()
+
+    class Meta:
+        indexes: ClassVar = [
+            models.Index(fields=["trial_id"], name="tally_of_trial"),
+            models.Index(
+                fields=["trial_id"],
+                condition=models.Q(is_merged=False),
+                name="tally_unmerged",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.count:+} {self.old} to {self.new}"
 
 
 class CaseQuestion(models.Model):

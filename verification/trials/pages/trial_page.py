@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, Q
+from django.db.models import Count, Q, Sum
 
 from verification.engine.drift import Against
 from verification.engine.shadow import SideOutcome
@@ -23,6 +23,7 @@ from verification.trials.models import (
     Comparison,
     Origin,
     StopReason,
+    Tally,
     Trial,
     TrialReplay,
     TrialState,
@@ -132,8 +133,8 @@ class Live:
 def live_of(trial: Trial, origin: str) -> Live:
     """`origin` as it stands in the address; what fits none finds nothing."""
     origins = ORIGINS.get(origin, ())
-    counted = figures_of(trial)
-    figures = counted if origins == COUNTED else figures_of(trial, origins)
+    of_all = figures_of(trial, tuple(Origin))
+    counted, figures = of_all.of(COUNTED), of_all.of(origins)
     listed = list(replays(trial)[:MAX_REPLAYS])
     progress = progress_of(listed)
     rows = [ReplayRow(one, progress[one.pk]) for one in listed]
@@ -158,18 +159,18 @@ def live_of(trial: Trial, origin: str) -> Live:
 
 def _totals(trial: Trial) -> dict[str, Any]:
     """How many by origin, and of these what could not be compared; what waits."""
-    rows = Comparison.objects.filter(trial=trial).values("origin")
-    counted = rows.annotate(
-        compared=Count("pk", filter=~Q(diff_class="")),
-        waiting=Count("pk", filter=Q(compared_at__isnull=True)),
-        put_off=Count("pk", filter=Q(compared_at__isnull=True, asked_again__gt=0)),
-        lost=Count("pk", filter=Q(compared_at__isnull=False, diff_class="")),
+    rows = Tally.objects.filter(trial_id=trial.pk).values("origin")
+    found = list(
+        rows.annotate(
+            compared=Sum("count", filter=~Q(diff_class=""), default=0),
+            lost=Sum("count", filter=Q(diff_class=""), default=0),
+        )
     )
-    found = list(counted)
     return {
+        **Comparison.objects.filter(trial=trial, compared_at__isnull=True).aggregate(
+            waiting=Count("pk"), put_off=Count("pk", filter=Q(asked_again__gt=0))
+        ),
         "origins": {row["origin"]: row["compared"] for row in found},
-        "waiting": sum(row["waiting"] for row in found),
-        "put_off": sum(row["put_off"] for row in found),
         "not_compared": {row["origin"]: row["lost"] for row in found},
     }
 
