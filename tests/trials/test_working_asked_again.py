@@ -24,7 +24,8 @@ from verification.runs.holding import LeaseLost
 from verification.runs.models import ModelCall
 from verification.trials.judging.asked_beside import pairs_of
 from verification.trials.models import Comparison, Origin, StopReason, Trial, TrialState
-from verification.trials.working import claiming, limits, making
+from verification.trials.working import asking_again, claiming, limits, making
+from verification.verifiers.models import Budget, Spending
 from verification.verifiers.services import add_version
 
 pytestmark = pytest.mark.django_db
@@ -216,6 +217,26 @@ def test_a_worker_lost_while_it_asks_again_costs_no_turn_and_is_not_paid_twice(
     assert evaluations(trial) == [(2, "undecided"), (4, "accept")]
     assert (found.new, found.asked_again, found.claims) == ("pass", 1, 4)
     assert trial.cost_usd == 6 * CALL_USD
+
+
+def test_a_day_whose_budget_is_nearly_spent_is_left_to_live_runs(
+    project: Project, server: ModelServer
+) -> None:
+    trial = beside_live(project, tier=2, runs=1)
+    budget = Budget.objects.create(project=project, usd_per_day=Decimal(100), changed_by="ada")
+    Spending.objects.update(spent_usd=100 * claiming.SHARE_OF_DAY)
+    asked, tomorrow = len(server.asked), asking_again.next_day(timezone.now())
+
+    worked(trial)
+
+    [left] = waiting(trial)
+    assert (len(server.asked), left.lease_until) == (asked, tomorrow)
+    assert work_on(submit(Caller(project, Role.AGENT), output="Another text.")).outcome == "pass"
+
+    Budget.objects.filter(pk=budget.pk).delete()  # as if the day were over
+    lose(trial)
+    found = worked(trial)[0]
+    assert (found.new, found.has_failed) == ("pass", False)
 
 
 def test_a_spent_budget_asks_nobody_again(project: Project, server: ModelServer) -> None:

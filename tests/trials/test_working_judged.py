@@ -124,6 +124,9 @@ def test_sides_that_are_both_beside_share_what_is_asked(
     assert found.old_cost_usd == found.new_cost_usd == CALL_USD
     assert trial.cost_usd == CALL_USD
 
+    work_on(submit(agent))
+    assert len(server.asked) == 3  # what counts rests on no answer from beside
+
 
 def test_what_is_asked_beside_is_paid_by_the_trial_and_the_day_never_by_the_run(
     agent: Caller, project: Project, server: ModelServer

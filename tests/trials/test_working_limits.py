@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from loomverify.accounts.models import AuditEntry, Project
-from tests.builders import make_process, make_project, make_run
+from tests.builders import SOURCE_TEXT, add_version, make_process, make_project, make_run
 from tests.trials.builders import make_comparisons, make_queued, make_trial, make_trial_replay
 from verification.runs import outbox
 from verification.runs.models import OutboxEvent, Run, RunState
@@ -53,6 +53,19 @@ def test_a_finished_run_is_found_once(trial: Trial) -> None:
     assert (comparison.run, comparison.origin, comparison.title) == (
         run, Origin.LIVE, run.task.external_id,
     )  # fmt: skip
+
+
+def test_a_run_that_would_be_held_against_itself_is_left_out(project: Project) -> None:
+    process = project.processes.get()
+    first, second = process.published, add_version(process, SOURCE_TEXT + "# New.\n")
+    trial = make_trial(project, candidate_process_version=second)
+    make_run(project)  # judged by the second already
+    other = make_run(project)
+    Run.objects.filter(pk=other.pk).update(process_version=first)
+
+    sampling.sample()
+
+    assert [one.run for one in trial.comparisons.all()] == [other]
 
 
 def test_a_run_whose_end_was_stored_a_moment_late_is_found(trial: Trial) -> None:
@@ -263,6 +276,7 @@ def test_while_a_live_run_waits_nothing_is_compared(trial: Trial) -> None:
         (RunState.RUNNING, 10, {"started": 9}, False),
         (RunState.QUEUED, 99, {"started": 90, "leased": -30}, False),  # it waits for its judge
         (RunState.QUEUED, 99, {"started": 90, "leased": 30}, True),
+        (RunState.QUEUED, 99, {"started": 90}, True),  # "Verify again"
     ],
 )
 def test_a_live_run_waits_when_it_is_due_and_nobody_takes_it(

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from verification.adapters.judge import Completion, Connection
 from verification.engine.judges.asking import Ask, Question
-from verification.engine.outcome import Verdict
+from verification.engine.outcome import COUNTING, Verdict
 from verification.engine.protocol.reply import Stage
 from verification.runs import figures, statements
 from verification.runs.evidence_store import (
@@ -103,17 +103,21 @@ def made_before(books: Books, cache_key: str, *, apart_from: Collection[int]) ->
     return found
 
 
-def read_before(cache_key: str) -> ModelCall | None:
+def read_before(books: Books, cache_key: str) -> ModelCall | None:
     """A call with this very key whose answer could be read, and led to a decision.
 
-    What left a run in doubt is asked anew: the same words would leave it there.
+    What left a run in doubt is asked anew: the same words would leave it there. A verdict that
+    counts rests on no answer of an evaluation that does not.
     """
+    counts = books.begun.purpose in COUNTING
     rows = _with_reply().filter(
         cache_key=cache_key,
         lost="",
         reply__isnull=False,
         evaluation__verdict__in=(Verdict.ACCEPT, Verdict.REJECT),
     )
+    if counts:
+        rows = rows.filter(evaluation__purpose__in=COUNTING)
     return rows.exclude(recovery__in=("", Stage.UNREADABLE)).order_by("-id").first()
 
 

@@ -10,8 +10,16 @@ class LeaseLost(Exception):
     """Another worker holds the work now, or nobody wants it: nothing more may be written for it."""
 
 
+class DaySpent(LeaseLost):
+    """The day's budgets leave no call for what is not a live run: it waits for another day."""
+
+
 class Hold(Protocol):
     """A hold on the work that evaluations are made for: a run, or a comparison beside it."""
+
+    @property
+    def share_of_day(self) -> Decimal:
+        """Up to which share of a day's budget it may ask judges; below 1, the rest is live runs'."""
 
     def check(self) -> None:
         """Look whether the work is still ours.

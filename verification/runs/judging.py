@@ -20,6 +20,7 @@ from verification.engine.judges.asking import Answer, Question
 from verification.engine.verifier import JudgeModels
 from verification.runs import calls
 from verification.runs.calls import Books, Made
+from verification.runs.holding import DaySpent
 from verification.runs.models import Blob, ModelCall
 from verification.runs.side_by_side import Here, side_by_side
 from verification.verifiers import budgets, selectors
@@ -90,7 +91,7 @@ class StoredJudge:
         said_before = _said_before(before)
         if before and (not before[-1].lost or len(before) >= question.tries):
             return said_before
-        shared = None if before else calls.read_before(key)
+        shared = None if before else calls.read_before(self.books, key)
         request = calls.keep_request(self.books, question)
         if shared and (text := calls.text_of(shared)) is not None:
             return self._shared(question, key, request, shared, text)
@@ -131,7 +132,11 @@ class StoredJudge:
         )
 
     def _reserve(self, asking: Asking) -> str:
-        """Set aside what the next call may cost; say why it may not be made."""
+        """Set aside what the next call may cost; say why it may not be made.
+
+        Raises:
+            DaySpent: work beside live runs leaves them the rest of the day's budget.
+        """
         self.books.hold.check()
         question, now = asking.question, timezone.now()
         estimate = budgets.estimate(asking.connection, len(question.system) + len(question.prompt))
@@ -140,7 +145,10 @@ class StoredJudge:
             process_id=self.books.work.process_id,
             estimate=estimate,
             now=now,
+            share=self.books.hold.share_of_day,
         )
+        if not is_granted and self.books.hold.share_of_day < 1:
+            raise DaySpent(SPENT)
         if not is_granted:
             return BUDGET_EXHAUSTED
         asking.reserved, asking.reserved_at = estimate, now

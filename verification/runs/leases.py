@@ -39,6 +39,10 @@ class Lease:
     def is_last(self) -> bool:
         return self.claims >= MAX_CLAIMS
 
+    @property
+    def share_of_day(self) -> Decimal:
+        return Decimal(1)
+
     def check(self) -> None:
         check(self)
 

@@ -51,8 +51,15 @@ def estimate(connection: Connection, prompt_chars: int) -> Decimal:
     return _rounded(cost)
 
 
-def reserve(*, project_id: int, process_id: int, estimate: Decimal, now: datetime) -> bool:
-    """Set a call's estimate aside. False: a budget of this day does not hold it.
+def reserve(
+    *,
+    project_id: int,
+    process_id: int,
+    estimate: Decimal,
+    now: datetime,
+    share: Decimal = Decimal(1),
+) -> bool:
+    """Set a call's estimate aside. False: this `share` of a budget of this day does not hold it.
 
     A budget that is used up allows no call, not even a free one.
     """
@@ -60,7 +67,8 @@ def reserve(*, project_id: int, process_id: int, estimate: Decimal, now: datetim
     with transaction.atomic():
         for budget in _locked(project_id, process_id):
             spent = spent_on(day, project_id=project_id, process_id=budget.process_id).usd
-            if spent >= budget.usd_per_day or spent + wanted > budget.usd_per_day:
+            most = budget.usd_per_day * share
+            if spent >= most or spent + wanted > most:
                 return False
         key = {"project_id": project_id, "process_id": process_id, "day": day}
         Spending.objects.bulk_create([Spending(**key)], ignore_conflicts=True)

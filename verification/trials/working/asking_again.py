@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime, time, timedelta
 
 from verification.engine import policy
 from verification.engine.outcome import Verdict
@@ -19,6 +19,7 @@ from verification.runs.models import Evaluation
 from verification.trials.sides import full_of
 from verification.trials.working.claiming import Claimed
 from verification.trials.working.comparing import Done
+from verification.verifiers import budgets
 
 PutOff = tuple[Claimed, datetime]
 """A comparison, and when it is taken again."""
@@ -54,6 +55,11 @@ def parted(done: Sequence[Done], now: datetime) -> tuple[list[PutOff], list[Done
         else:
             compared.append(replace(one, doubt=_told(one.pair.claimed, reasons)))
     return put_off, compared
+
+
+def next_day(now: datetime) -> datetime:
+    """When the day's budgets begin anew: a day is one of UTC."""
+    return datetime.combine(budgets.day_of(now) + timedelta(days=1), time(), UTC)
 
 
 def _in_doubt(versions: Mapping[int, int]) -> dict[int, str]:

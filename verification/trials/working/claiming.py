@@ -25,6 +25,8 @@ from verification.trials.working import waking
 
 MAX_CLAIMS = 3
 """A comparison that was taken so often in vain is one that kills its workers."""
+SHARE_OF_DAY = Decimal("0.8")
+"""Of what judges may cost in a day; what is left then is for live runs alone."""
 MOST_PUT_OFF = 20
 """With so many put off a judge is away for all, and no further run is begun."""
 
@@ -179,6 +181,10 @@ class ComparisonHold:
 
     trial_id: int
     claimed: Claimed
+
+    @property
+    def share_of_day(self) -> Decimal:
+        return SHARE_OF_DAY
 
     def check(self) -> None:
         """Inside a transaction it stays so until that ends. Also lost: the budget is spent."""

@@ -94,7 +94,7 @@ def stopped_for_latency(trial: Trial) -> bool:
 
 
 def _began(trial: Trial) -> datetime:
-    """Since when it may keep live runs waiting: one that is over does by its replays alone."""
+    """Since when it works: one that is over does by its replays alone."""
     if trial.is_running:
         return trial.created_at
     replays = TrialReplay.objects.filter(trial=trial, finished_at__isnull=True)
@@ -106,7 +106,8 @@ def live_waits(now: datetime | None = None) -> bool:
     late = (now or timezone.now()) - timedelta(seconds=LIVE_WAITS_SECONDS)
     new = Q(started_at__isnull=True, created_at__lte=late)
     again = Q(started_at__isnull=False, lease_until__lte=late)
-    return Run.objects.filter(new | again, state=RunState.QUEUED).exists()
+    brought_forward = Q(started_at__isnull=False, lease_until=None)  # somebody waits for it
+    return Run.objects.filter(new | again | brought_forward, state=RunState.QUEUED).exists()
 
 
 def pause(trial_id: int) -> None:
@@ -134,7 +135,7 @@ def end(trial: Trial) -> bool:
 
 
 def _errors(trial: Trial) -> str:
-    done = Comparison.objects.filter(trial=trial, compared_at__isnull=False)
+    done = Comparison.objects.filter(trial=trial, compared_at__gte=_began(trial))
     last = list(done.order_by("-compared_at").values_list("has_failed", flat=True)[:LAST])
     failed = sum(last)
     if len(last) < FEWEST or failed <= MOST_FAILED * len(last):

@@ -18,7 +18,7 @@ from verification.runs import events, figures
 from verification.runs.beside import counting, looking, storing
 from verification.runs.beside.evaluating import Evaluated, evaluate, load
 from verification.runs.beside.looking import Key
-from verification.runs.holding import LeaseLost
+from verification.runs.holding import DaySpent, LeaseLost
 from verification.trials.models import Comparison, Origin, Trial
 from verification.trials.replays import questions
 from verification.trials.replays.cases import Beside, beside
@@ -71,6 +71,9 @@ def make(trial: Trial, claimed: Sequence[Claimed]) -> Made:
     left = [pair.claimed for pair in pairs[1:]]
     try:
         return _step_by_step(trial, pairs[0], left)
+    except DaySpent:
+        claiming.put_off([(pairs[0].claimed, asking_again.next_day(timezone.now()))])
+        return Made(left)
     except LeaseLost:
         claiming.give_back([pairs[0].claimed], is_untouched=False)
         return Made(left, is_lost=True)
