@@ -138,6 +138,13 @@ def test_one_failure_closes_and_one_gap_waits(about: Evidence, state: GateState)
         ("corpus", evidence(corpus=Corpus(0, 0, 0)), WAITING, "replay the golden corpus"),
         ("corpus", evidence(corpus=Corpus(126, 1, 4)), FAILS, ""),
         ("corpus", evidence(corpus=Corpus(126, 0, 4)), WAITING, "4 cases could not be judged"),
+        (
+            "corpus",
+            evidence(corpus=Corpus(126, 0, 0, 2)),
+            WAITING,
+            "2 cases fail that what judges now was never replayed over: "
+            "replay it, the held set too",
+        ),
     ],
 )
 def test_what_is_counted_has_its_limits(

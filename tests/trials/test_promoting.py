@@ -28,6 +28,7 @@ from tests.trials.builders import (
     make_verifier,
 )
 from tests.trials.paging import page
+from verification.engine.cutover import CriterionState
 from verification.engine.golden.standing import Change, Standing
 from verification.engine.verifier import Flags, VerifierSpec
 from verification.golden.replays.selectors import corpus_sha256
@@ -358,6 +359,26 @@ def test_a_harmed_corpus_closes_the_gate(project: Project) -> None:
     )
 
     assert refusal_of(trial) == "trial.gate_closed"
+
+
+def test_a_failing_case_that_the_old_one_never_met_keeps_the_gate_waiting(
+    project: Project,
+) -> None:
+    trial = open_trial(project)
+    case = make_case(project, tags=["canary"])
+    found = {"standing": Standing.FAILING, "process_version": project.processes.get().published}
+    replay = make_cutover_replay(trial, total=1, counts={Change.NEW: 1})
+    make_result(replay, case, change=Change.NEW, **found)
+    [corpus] = [one for one in selectors.gate_of(trial).criteria if one.name == "corpus"]
+    assert (corpus.state, refusal_of(trial)) == (
+        CriterionState.WAITING,
+        "trial.gate_insufficient_data",
+    )
+
+    make_result(make_replay(project), case, **found)  # by what judges now: it failed there too
+
+    [corpus] = [one for one in selectors.gate_of(trial).criteria if one.name == "corpus"]
+    assert corpus.state == CriterionState.HOLDS
 
 
 def test_after_the_cutover_the_old_one_keeps_shadowing(project: Project) -> None:

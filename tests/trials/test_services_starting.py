@@ -68,8 +68,8 @@ def test_a_version_of_a_process_narrows_the_trial_down_to_it(project: Project) -
 
     assert trial.process == process
     assert trial.baseline_verifier == trial.candidate_verifier
-    assert trial.title == "small-work v1 beside as published"
-    assert published != first
+    assert (trial.baseline_process_version, trial.candidate_process_version) == (published, first)
+    assert trial.title == "small-work v1 beside v2"
 
 
 def test_both_may_differ_and_the_title_says_so(project: Project) -> None:

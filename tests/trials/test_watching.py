@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from loomverify.accounts.access import SYSTEM
 from loomverify.accounts.models import AuditEntry, Project, Role
+from loomverify.errors import Forbidden
 from processes.models import Process
 from tests.builders import SOURCE_TEXT, make_process, make_project, make_run, make_task
 from tests.trials.at_once import at_once
@@ -21,11 +22,12 @@ from tests.trials.builders import (
     make_legacy,
     make_trial,
 )
+from tests.trials.worked import unpublished
 from verification.engine.shadow import SideOutcome
 from verification.runs import outbox
 from verification.runs.models import OutboxEvent, Run, RunState
 from verification.trials.models import Origin, StopReason, Trial, TrialState
-from verification.trials.services import promoting, watching
+from verification.trials.services import promoting, stopping, watching
 from verification.verifiers.services import activate
 
 pytestmark = pytest.mark.django_db
@@ -159,6 +161,15 @@ def test_a_verification_that_breaks_is_doubt(project: Project) -> None:
     assert [one["outcome"] for one in watch_of(trial).drift] == ["undecided"]
 
 
+def test_what_breaks_as_often_as_ever_is_no_alarm(project: Project) -> None:
+    make_runs(project, {"pass": 40, ERRORED: 10}, verifier=1, age=timedelta(days=3))
+    trial = promoted(project)
+    make_runs(project, {"pass": 40, "fail": 2, ERRORED: 10})
+
+    assert watching.promised(trial)[SideOutcome.UNDECIDED] == 25
+    assert look() == 0
+
+
 def test_with_too_few_pairs_before_the_cutover_the_first_runs_stand_in(project: Project) -> None:
     trial = promoted(project, {("pass", "pass"): 12})
     make_runs(project, {"pass": 48, "fail": 2})
@@ -245,6 +256,25 @@ def test_a_watch_ends_when_something_else_judges(project: Project) -> None:
     assert (rang, watch.state, watch.stop_reason) == (0, TrialState.ENDED, StopReason.REPLACED)
 
 
+def test_a_watch_of_a_process_version_ends_when_another_verifier_judges(project: Project) -> None:
+    process = project.processes.get(slug="small-work")
+    trial = promoted(
+        project,
+        candidate=project.verifiers.get(is_active=True),
+        process=process,
+        candidate_process_version=unpublished(process, SOURCE_TEXT + "# v2\n"),
+    )
+    assert look() == 0
+    assert watch_of(trial).state == TrialState.RUNNING
+    other = make_legacy(project)
+    activate(project=project, number=other.number, actor=SYSTEM, reason="Try.", corpus_reason="!")
+
+    look()
+
+    watch = watch_of(trial)
+    assert (watch.state, watch.stop_reason) == (TrialState.ENDED, StopReason.REPLACED)
+
+
 def test_a_watch_that_rang_pays_no_more_once_something_else_judges(project: Project) -> None:
     trial = promoted(project)
     make_runs(project, {"fail": 60})
@@ -271,9 +301,9 @@ def test_a_watch_that_stopped_itself_still_looks_at_runs(project: Project) -> No
 def test_whoever_stopped_the_watch_or_went_back_is_not_alarmed(project: Project) -> None:
     trial = promoted(project)
     make_runs(project, {"fail": 60})
-    Trial.objects.filter(watches=trial).update(
-        state=TrialState.STOPPED, stop_reason=StopReason.PERSON
-    )
+    with pytest.raises(Forbidden):
+        stopping.stop(access=access_to(project, Role.EDITOR), trial=watch_of(trial))
+    stopping.stop(access=access_to(project, Role.ADMIN), trial=watch_of(trial))
     stopped = look()
     Trial.objects.filter(watches=trial).update(state=TrialState.RUNNING, stop_reason="")
     promoting.roll_back(access=access_to(project, Role.ADMIN), trial=trial, reason="No.")

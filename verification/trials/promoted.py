@@ -55,6 +55,15 @@ def live_is_promoted(trial: Trial) -> bool:
     return not replaced_by(trial, judging_now([trial]))
 
 
+def candidate_judges(trial: Trial) -> bool:
+    """Whether the new side of a trial is what judges runs now."""
+    named = VerifierVersion.objects.filter(pk=trial.candidate_verifier_id, is_active=True)
+    version = trial.candidate_process_version_id
+    return named.exists() and (
+        version is None or Process.objects.filter(published=version).exists()
+    )
+
+
 def still_in_force(trials: Iterable[Trial]) -> set[int]:
     """Those, by id, whose promotion was not rolled back and still judges; two statements."""
     found = [one for one in trials if one.state == TrialState.PROMOTED]

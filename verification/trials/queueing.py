@@ -34,6 +34,7 @@ _QUEUE = """
               select from trials_comparison known
               where known.trial_id = %(trial)s and known.run_id = run.id
           )
+          and run.process_version_id is distinct from %(alike)s
           and {which}
         order by {order}
         limit %(limit)s
@@ -57,7 +58,8 @@ def queue_runs(
     """Put finished runs of the trial's project and process in its queue; return how many.
 
     `which` is a condition on `run` in SQL with the named `values`. A run that the trial has
-    already is left where it is. They are taken in `order`, and compared in it.
+    already is left where it is, and so is one that both sides would judge by the same version.
+    They are taken in `order`, and compared in it.
     """
     is_aa = drawn_sql(trial="%(uuid)s", run="run.uuid", rate="%(aa_rate)s", draw=Draw.AA)
     statement = _QUEUE.format(
@@ -69,6 +71,7 @@ def queue_runs(
         "aa_rate": trial.aa_rate,
         "project": trial.project_id,
         "process": trial.process_id,
+        "alike": _alike(trial),
         "replay": replay.pk if replay else None,
         "origin": replay.origin if replay else Origin.LIVE,
         "limit": limit,
@@ -77,3 +80,11 @@ def queue_runs(
     with connection.cursor() as cursor:
         cursor.execute(statement, given)
         return int(cursor.rowcount)
+
+
+def _alike(trial: Trial) -> int | None:
+    """The version of which a run would be held against itself; None: of none."""
+    if trial.baseline_verifier_id != trial.candidate_verifier_id:
+        return None
+    named = {trial.baseline_process_version_id, trial.candidate_process_version_id} - {None}
+    return named.pop() if len(named) == 1 else None

@@ -15,7 +15,7 @@ from loomverify.errors import InputError, NotFound
 from processes.models import Process, ProcessVersion
 from verification.engine import cutover
 from verification.engine.cutover import Corpus, Evidence, Gate
-from verification.golden.guards.asking import ended, is_over_published
+from verification.golden.guards.asking import ended, is_over_published, unknown_before
 from verification.golden.models import Replay, ReplayPurpose, ReplayState
 from verification.golden.replays import selectors as replays
 from verification.trials.figures import Figures, figures_of, figures_of_all
@@ -137,7 +137,8 @@ def _corpus(trial: Trial) -> Corpus | None:
     if found is None:
         return None
     heard = ended(found)
-    return Corpus(found.total, heard.worse_count - heard.lost_count, heard.lost_count)
+    regressed = heard.worse_count - heard.lost_count
+    return Corpus(found.total, regressed, heard.lost_count, unknown_before(found))
 
 
 def _corpora(trials: Iterable[Trial]) -> dict[Candidate, Corpus | None]:

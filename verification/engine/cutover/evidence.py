@@ -90,11 +90,16 @@ class Flips:
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """The candidate's last replay of the golden corpus, canary cases included."""
+    """The candidate's last replay of the golden corpus, canary cases included.
+
+    `unknown` fail in it, and nobody knows whether they did before: what judges now was never
+    replayed over them.
+    """
 
     replayed: int
     regressed: int
     not_judged: int
+    unknown: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,11 +81,18 @@ def corpus(evidence: Evidence) -> Criterion:
         state = FAILS
     elif found.not_judged:
         state, missing = WAITING, _not_judged(found.not_judged)
+    elif found.unknown:
+        state, missing = WAITING, _unknown(found.unknown)
     return Criterion("corpus", state, found.regressed, 0, found.replayed, missing=missing)
 
 
 def _not_judged(count: int) -> str:
     return f"{count:,} {'case' if count == 1 else 'cases'} could not be judged"
+
+
+def _unknown(count: int) -> str:
+    fail = f"{count:,} {'case fails' if count == 1 else 'cases fail'}"
+    return f"{fail} that what judges now was never replayed over: replay it, the held set too"
 
 
 def _flips(name: str, found: Flips) -> Criterion:

@@ -10,7 +10,7 @@ from django.db.models import Q, QuerySet
 from django.db.models.fields.json import KeyTextTransform
 
 from processes.guards import Publication
-from verification.engine.golden.standing import Before, Change
+from verification.engine.golden.standing import Before, Change, Standing
 from verification.golden.models import OPEN_STATES, Replay, ReplayResult, ReplayState
 from verification.golden.replays import selectors
 from verification.golden.replays.before import before
@@ -117,6 +117,17 @@ def ended(replay: Replay) -> Heard:
     lost = worse.filter(change=Change.NOT_JUDGED).count() if listed else 0
     state = State.REGRESSED if count else State.CLEAN
     return Heard(state, replay.total, replay, listed, count, lost)
+
+
+def unknown_before(replay: Replay) -> int:
+    """How many fail in a replay of which nothing tells whether they held before it."""
+    failing = (Change.NEW, Change.STILL_FAILING)
+    if not any(replay.counts.get(change) for change in failing):
+        return 0
+    past = before(replay)
+    rows = ReplayResult.objects.filter(replay=replay, change__in=failing, standing=Standing.FAILING)
+    known = (past.get(version, Before()) for version in rows.values_list("case_version", flat=True))
+    return sum(not one.ever_held and one.last is None for one in known)
 
 
 def _held_once(replay: Replay) -> list[int]:

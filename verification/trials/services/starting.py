@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 from django.db import connection, transaction
+from django.db.models import F
 from django.utils import timezone
 
 from loomverify.accounts.access import Access, Actor
@@ -113,7 +114,7 @@ def start(
     sides = Sides(
         baseline_verifier or live,
         candidate_verifier or live,
-        baseline_process_version,
+        baseline_process_version or _in_place_of(candidate_process_version),
         candidate_process_version,
     )
     process = process or next((one.process for one in sides.process_versions), None)
@@ -160,6 +161,17 @@ def store(
     }
     record(actor, "trial.started", trial, project=project, diff=diff)
     return trial
+
+
+def _in_place_of(candidate: ProcessVersion | None) -> ProcessVersion | None:
+    """The published version which a candidate would take the place of; None where it is published itself."""
+    if candidate is None:
+        return None
+    return (
+        ProcessVersion.objects.exclude(pk=candidate.pk)
+        .filter(process__published_id=F("pk"), process=candidate.process_id)
+        .first()
+    )
 
 
 def live_verifier(project: Project) -> VerifierVersion:

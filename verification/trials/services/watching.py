@@ -22,7 +22,7 @@ from verification.engine.shadow import SideOutcome
 from verification.runs.models import Run, RunState
 from verification.trials.figures import COUNTED
 from verification.trials.models import Comparison, StopReason, Trial, TrialState
-from verification.trials.promoted import live_is_promoted
+from verification.trials.promoted import candidate_judges, live_is_promoted
 from verification.trials.selectors import RELATED
 from verification.trials.services import telling
 from verification.trials.services.stopping import close
@@ -32,6 +32,8 @@ FIRST_LOOK = 50
 looked at every run would sooner or later ring by chance."""
 MOST_RUNS = FIRST_LOOK * 2**11
 LOOKS_EVERY = timedelta(minutes=1)
+FEWEST_DAYS = timedelta(days=7)
+"""At least so long before a cutover it is looked how often a verification breaks anyhow."""
 CHANGED = "Something else judges runs now."
 
 
@@ -97,7 +99,7 @@ def look(watch: Trial) -> bool:
     trial = watch.watches
     if trial is None or trial.promoted_at is None:
         return False
-    if not live_is_promoted(trial):
+    if not (live_is_promoted(trial) and candidate_judges(watch)):
         close(watch, state=TrialState.ENDED, reason=StopReason.REPLACED, text=CHANGED)
         return False
     if watch.drift_at is not None:
@@ -120,13 +122,33 @@ def basis_of(trial: Trial) -> Basis | None:
 
 
 def promised(trial: Trial) -> Counter[SideOutcome]:
-    """The candidate's outcomes in its trial, over runs of before the cutover."""
+    """The candidate's outcomes in its trial, over runs of before the cutover.
+
+    Verifications that broke are doubt, as they are after it.
+    """
     rows = Comparison.objects.filter(trial=trial, origin__in=COUNTED).exclude(diff_class="")
     if trial.promoted_at:
         early = Q(created_at__lte=trial.promoted_at) | Q(run__finished_at__lte=trial.promoted_at)
         rows = rows.filter(early)
     counted = rows.order_by().values_list("new").annotate(count=Count("pk"))
-    return Counter({SideOutcome(new): count for new, count in counted})
+    found = Counter({SideOutcome(new): count for new, count in counted})
+    return found + Counter({SideOutcome.UNDECIDED: _broken(trial, of=found.total())})
+
+
+def _broken(trial: Trial, *, of: int) -> int:
+    """So many of a trial's runs would have broken, as others did then: it takes finished ones."""
+    until = trial.promoted_at or timezone.now()
+    rows = Run.objects.filter(
+        project=trial.project,
+        state__in=(RunState.FINISHED, RunState.ERRORED),
+        created_at__range=(min(trial.created_at, until - FEWEST_DAYS), until),
+    )
+    if trial.process_id:
+        rows = rows.filter(process=trial.process_id)
+    broken = Count("pk", filter=Q(state=RunState.ERRORED))
+    found = rows.aggregate(all=Count("pk"), broken=broken)
+    finished = found["all"] - found["broken"]
+    return round(of * found["broken"] / finished) if finished else 0
 
 
 def came_to(watch: Trial, *, skipped: int = 0) -> Counter[SideOutcome]:
