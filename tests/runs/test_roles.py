@@ -81,6 +81,7 @@ NEEDED: dict[str, Role] = {
     "POST /shadow/trials/{trial_id}/cutover-replay": Role.EDITOR,
     "POST /shadow/trials/{trial_id}/promote": Role.ADMIN,
     "POST /shadow/trials/{trial_id}/roll-back": Role.ADMIN,
+    "GET /shadow/trials/{trial_id}/comparisons/{comparison_id}/judge": Role.REVIEWER,
     "POST /shadow/trials/{trial_id}/comparisons/{comparison_id}/judge": Role.REVIEWER,
     "DELETE /shadow/trials/{trial_id}/comparisons/{comparison_id}/judge": Role.REVIEWER,
     "POST /shadow/trials/{trial_id}/comparisons/{comparison_id}/notes": Role.REVIEWER,

@@ -114,7 +114,9 @@ def test_what_somebody_says_is_kept_with_the_order_they_saw(trial: Trial, mira: 
         (["new"], "new"),
         (["new", "new"], "new"),
         (["new", "both"], "disputed"),
-        (["old", "new", "old"], "disputed"),
+        (["old", "new", "old"], "old"),
+        (["old", "new", "both"], "disputed"),
+        (["old", "new", "old", "new", "old"], "disputed"),
     ],
 )
 def test_people_agree_or_it_is_disputed(

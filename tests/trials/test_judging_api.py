@@ -54,6 +54,33 @@ def delete(caller: Caller, path: str) -> Any:
     return caller.client.delete(f"/api/v1{path}")
 
 
+def test_who_said_what_and_every_note_are_read(trial: Trial, tool: Caller) -> None:
+    row = make_compared_run(trial)
+    tool.post(path_of(row, "judge"), {**JUDGE, "note": "An N/A cell."})
+    tool.post(path_of(row, "notes"), {"text": "Known."})
+
+    told = tool.get(path_of(row, "judge")).json()
+
+    assert (told["judged"], [one["said"] for one in told["judgements"]]) == ("new", ["new"])
+    assert [one["text"] for one in told["notes"]] == ["Known.", "An N/A cell."]
+
+
+def test_differences_are_told_by_rule_and_by_kind(trial: Trial, tool: Caller) -> None:
+    known = make_comparison(trial, "fail", "pass", rules=["tone"], kind="k1", judged="new")
+    make_comparison(trial, "pass", "fail", rules=["tone", "todo"], kind="k2")
+    made = make_acknowledgement(known)
+
+    told = tool.get(f"/shadow/trials/{trial.uuid}/differences").json()
+
+    assert told["rules"] == [
+        {"rule": "tone", "count": 2, "laxer": 1, "stricter": 1, "judged": 1},
+        {"rule": "todo", "count": 1, "laxer": 0, "stricter": 1, "judged": 0},
+    ]
+    by_kind = {one["kind"]: one["acknowledged_until"] for one in told["kinds"]}
+    assert by_kind.keys() == {"k1", "k2"}
+    assert (by_kind["k1"] is None, by_kind["k2"]) == (made.until is None, None)
+
+
 def test_a_tool_sends_what_somebody_said_and_in_which_order_they_saw_it(
     trial: Trial, tool: Caller
 ) -> None:

@@ -30,7 +30,11 @@ GOOD_WORK = (
     | BOTH_FAIL & Q(judged=Judged.NEITHER)
 )
 """Judged so that a reject of it was false."""
-REJECTED_RIGHTLY = Q(old=FAIL, judged__in=REJECTED_WELL) | BOTH_FAIL & Q(judged=Judged.NEW)
+REJECTED_RIGHTLY = (
+    Q(old=FAIL, judged__in=REJECTED_WELL)
+    | BOTH_FAIL & Q(judged=Judged.NEW)
+    | LAXER & Q(judged=Judged.NEITHER)  # unsafe, as the gate takes it
+)
 NEWER = Q(created_at__gt=OuterRef("created_at")) | Q(
     created_at=OuterRef("created_at"), pk__gt=OuterRef("pk")
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
@@ -13,8 +14,9 @@ from ninja.responses import Status
 from loomverify.accounts.access import Access
 from loomverify.accounts.models import Role
 from loomverify.api import access_of, errors
+from verification.trials.differences import differences_by_kind, differences_by_rule
 from verification.trials.judging import acknowledging, schemas, services
-from verification.trials.models import Acknowledgement, Comparison, Trial
+from verification.trials.models import Acknowledgement, Comparison, ComparisonNote, Trial
 from verification.trials.selectors import comparison_of, trial_of
 
 router = Router(tags=["Shadow"])
@@ -48,6 +50,20 @@ def judge_comparison(
     return schemas.ComparisonJudged(**_judged(row))
 
 
+@router.get(
+    f"{ONE}/judge",
+    response={200: schemas.ComparisonSaid} | errors(403, 404),
+    summary="Who said what of a comparison",
+)
+def get_judgements(
+    request: HttpRequest, trial_id: UUID, comparison_id: UUID
+) -> schemas.ComparisonSaid:
+    """Whoever is still to judge it should not read this first."""
+    _, row = _found(request, trial_id, comparison_id)
+    notes = row.notes.order_by("-created_at", "-id")[:MAX_LISTED]
+    return schemas.ComparisonSaid(**_judged(row), notes=[_noted(one) for one in notes])
+
+
 @router.delete(
     f"{ONE}/judge",
     response={200: schemas.JudgementWithdrawn} | errors(403, 404),
@@ -74,9 +90,23 @@ def add_comparison_note(
 ) -> Status[schemas.NoteOut]:
     access, row = _found(request, trial_id, comparison_id)
     made = services.add_note(access=access, comparison=row, text=body.text)
-    return Status(
-        201,
-        schemas.NoteOut(id=made.pk, text=made.text, by=made.created_by, at=made.created_at),
+    return Status(201, _noted(made))
+
+
+@router.get(
+    f"{TRIAL}/differences",
+    response={200: schemas.Differences} | errors(404),
+    summary="On what the sides of a trial differ",
+)
+def list_differences(request: HttpRequest, trial_id: UUID) -> schemas.Differences:
+    """Over live and past runs, what occurs most often first."""
+    trial = trial_of(access_of(request).project, trial_id)
+    return schemas.Differences(
+        rules=[schemas.RuleDiffers(**asdict(one)) for one in differences_by_rule(trial)],
+        kinds=[
+            schemas.KindDiffers(**{**asdict(one), "acknowledged_until": one.until})
+            for one in differences_by_kind(trial)
+        ],
     )
 
 
@@ -128,6 +158,10 @@ def _trial(request: HttpRequest, trial_id: UUID, needed: Role) -> tuple[Access, 
 def _found(request: HttpRequest, trial_id: UUID, comparison_id: UUID) -> tuple[Access, Comparison]:
     access, trial = _trial(request, trial_id, Role.REVIEWER)
     return access, comparison_of(trial, comparison_id)
+
+
+def _noted(note: ComparisonNote) -> schemas.NoteOut:
+    return schemas.NoteOut(id=note.pk, text=note.text, by=note.created_by, at=note.created_at)
 
 
 def _judged(row: Comparison) -> dict[str, Any]:

@@ -27,6 +27,22 @@ JUDGED: dict[str, Any] = {
 }
 NOTE: dict[str, Any] = {"text": "An N/A cell is no placeholder."}
 NOTED: dict[str, Any] = {"id": 7, **NOTE, "by": "key labelling #7", "at": AT}
+RULE_DIFFERS: dict[str, Any] = {
+    "rule": "no-placeholders",
+    "count": 31,
+    "laxer": 27,
+    "stricter": 0,
+    "judged": 12,
+}
+KIND_DIFFERS: dict[str, Any] = {
+    "kind": KIND,
+    "summary": "no-placeholders: hard → advisory",
+    "count": 27,
+    "laxer": 27,
+    "stricter": 0,
+    "judged": 12,
+    "acknowledged_until": None,
+}
 ACKNOWLEDGE: dict[str, Any] = {"kind": KIND, "reason": "Rule 4 is being rewritten.", "days": 14}
 ACKNOWLEDGED: dict[str, Any] = {
     "id": 3,
@@ -84,6 +100,43 @@ class NoteOut(Schema):
     text: str
     by: str
     at: datetime
+
+
+class ComparisonSaid(ComparisonJudged):
+    model_config = ConfigDict(json_schema_extra=shown({**JUDGED, "notes": [NOTED]}))
+    notes: list[NoteOut] = Field(description="The newest first.")
+
+
+class RuleDiffers(Schema):
+    """How many comparisons differ on a rule, and which way the verdict moved in them."""
+
+    model_config = ConfigDict(json_schema_extra=shown(RULE_DIFFERS))
+    rule: str
+    count: int
+    laxer: int
+    stricter: int
+    judged: int
+
+
+class KindDiffers(Schema):
+    """The same difference wherever it occurs in the trial."""
+
+    model_config = ConfigDict(json_schema_extra=shown(KIND_DIFFERS))
+    kind: str
+    summary: str
+    count: int
+    laxer: int
+    stricter: int
+    judged: int
+    acknowledged_until: datetime | None
+
+
+class Differences(Schema):
+    model_config = ConfigDict(
+        json_schema_extra=shown({"rules": [RULE_DIFFERS], "kinds": [KIND_DIFFERS]})
+    )
+    rules: list[RuleDiffers]
+    kinds: list[KindDiffers]
 
 
 class AcknowledgementWish(Schema):

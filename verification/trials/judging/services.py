@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
@@ -229,12 +231,18 @@ def _remember_seen(row: Comparison, actor: Actor) -> bool:
 
 
 def _recount(row: Comparison) -> None:
-    """What all that stand agree on; a golden case's own word where nobody says anything."""
+    """What people agree on; a golden case's own word where nobody says anything."""
     said = list(standing(row).values_list("said", "created_at"))
-    words = {word for word, _ in said} or {word_of_case(row)}
-    row.judged = words.pop() if len(words) == 1 else Judged.DISPUTED.value
+    row.judged = _agreed([word for word, _ in said]) if said else word_of_case(row)
     row.judged_at = max((at for _, at in said), default=None)
     Comparison.objects.filter(pk=row.pk).update(judged=row.judged, judged_at=row.judged_at)
+
+
+def _agreed(words: Sequence[str]) -> str:
+    """What all say, or two thirds of three and more; else they are at odds."""
+    [(word, count)] = Counter(words).most_common(1)
+    most = len(words) if len(words) < 3 else len(words) * 2 / 3
+    return word if count >= most else Judged.DISPUTED.value
 
 
 def _note(access: Access, row: Comparison, text: str) -> ComparisonNote:
