@@ -366,16 +366,18 @@ def test_a_failing_case_that_the_old_one_never_met_keeps_the_gate_waiting(
 ) -> None:
     trial = open_trial(project)
     case = make_case(project, tags=["canary"])
-    found = {"standing": Standing.FAILING, "process_version": project.processes.get().published}
+    version = project.processes.get().published
     replay = make_cutover_replay(trial, total=1, counts={Change.NEW: 1})
-    make_result(replay, case, change=Change.NEW, **found)
+    failing = Standing.FAILING
+    make_result(replay, case, change=Change.NEW, standing=failing, process_version=version)
     [corpus] = [one for one in selectors.gate_of(trial).criteria if one.name == "corpus"]
     assert (corpus.state, refusal_of(trial)) == (
         CriterionState.WAITING,
         "trial.gate_insufficient_data",
     )
 
-    make_result(make_replay(project), case, **found)  # by what judges now: it failed there too
+    # By what judges now: it failed there too.
+    make_result(make_replay(project), case, standing=failing, process_version=version)
 
     [corpus] = [one for one in selectors.gate_of(trial).criteria if one.name == "corpus"]
     assert corpus.state == CriterionState.HOLDS

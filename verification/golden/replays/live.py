@@ -172,8 +172,13 @@ class _Call:
         claiming.hold(paid.replay.pk, paid.claimed, longer=self.connection.timeout_seconds)
         length = len(self.question.system) + len(self.question.prompt)
         estimate = budgets.estimate(self.connection, length)
-        key = {"project_id": paid.replay.project_id, "process_id": paid.process_id}
-        if not budgets.reserve(**key, estimate=estimate, now=now):
+        is_granted = budgets.reserve(
+            project_id=paid.replay.project_id,
+            process_id=paid.process_id,
+            estimate=estimate,
+            now=now,
+        )
+        if not is_granted:
             return BUDGET_EXHAUSTED
         self.reserved, self.reserved_at = estimate, now
         return ""
