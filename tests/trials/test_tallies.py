@@ -154,14 +154,12 @@ def test_the_relay_merges_what_has_grown_and_nothing_of_a_deleted_trial_stays(
     for trial, count in ((grown, 3), (few, 2), (gone, 3)):
         for _ in range(count):
             make_comparison(trial)
-    gone_id = gone.pk
     gone.delete()
 
     assert (tallies.sweep(), tallies.sweep()) == (2, 0)
 
     left = Tally.objects.order_by("pk").values_list("trial_id", "count", "is_merged")
     assert Counter(left) == {(few.pk, 1, False): 2, (grown.pk, 3, True): 1}
-    assert gone_id not in {trial_id for trial_id, *_ in left}
 
 
 @pytest.mark.django_db(transaction=True)

@@ -166,7 +166,15 @@ def test_what_breaks_as_often_as_ever_is_no_alarm(project: Project) -> None:
     trial = promoted(project)
     make_runs(project, {"pass": 40, "fail": 2, ERRORED: 10})
 
-    assert watching.promised(trial)[SideOutcome.UNDECIDED] == 25
+    assert look() == 0
+    assert watching.promised(trial).total() == 100
+
+
+def test_what_broke_before_and_breaks_no_more_is_no_alarm(project: Project) -> None:
+    make_runs(project, {"pass": 50, ERRORED: 50}, verifier=1, age=timedelta(days=3))
+    promoted(project)
+    make_runs(project, {"pass": 47, "fail": 3})
+
     assert look() == 0
 
 

@@ -186,7 +186,7 @@ def test_who_comes_back_after_it_was_put_off_writes_nothing(
     for stale in (late, mine):
         assert making.make(trial, stale).is_lost
         claiming.give_back(stale, is_untouched=False)
-        claiming.put_off([(one, timezone.now()) for one in stale])
+        claiming.put_off([(one, timezone.now()) for one in stale], since=timezone.now())
         with pytest.raises(LeaseLost):
             claiming.Batch(trial.pk, stale).lengthen()
 
@@ -222,21 +222,38 @@ def test_a_worker_lost_while_it_asks_again_costs_no_turn_and_is_not_paid_twice(
 def test_a_day_whose_budget_is_nearly_spent_is_left_to_live_runs(
     project: Project, server: ModelServer
 ) -> None:
-    trial = beside_live(project, tier=2, runs=1)
+    trial = beside_live(project, tier=2)
     budget = Budget.objects.create(project=project, usd_per_day=Decimal(100), changed_by="ada")
     Spending.objects.update(spent_usd=100 * claiming.SHARE_OF_DAY)
-    asked, tomorrow = len(server.asked), asking_again.next_day(timezone.now())
+    asked, now = len(server.asked), timezone.now()
 
     worked(trial)
 
     [left] = waiting(trial)
-    assert (len(server.asked), left.lease_until) == (asked, tomorrow)
+    assert (len(server.asked), left.undecided_since) == (asked, None)
+    assert now < left.lease_until <= timezone.now() + asking_again.LOOKS_AGAIN
     assert work_on(submit(Caller(project, Role.AGENT), output="Another text.")).outcome == "pass"
 
-    Budget.objects.filter(pk=budget.pk).delete()  # as if the day were over
+    budget.delete()  # as if the day were over, but the judge is away
+    server.script[:] = [AWAY]
     lose(trial)
-    found = worked(trial)[0]
+    worked(trial)
+    assert waiting(trial).get(pk=left.pk).undecided_since is not None
+
+    server.script[:] = [PASSING]
+    lose(trial)
+    worked(trial)
+    found = Comparison.objects.get(pk=left.pk)
     assert (found.new, found.has_failed) == ("pass", False)
+
+
+def test_a_day_that_never_holds_a_call_leaves_doubt(project: Project, server: ModelServer) -> None:
+    trial = beside_live(project, tier=2)
+    Budget.objects.create(project=project, usd_per_day=Decimal(0), changed_by="ada")
+
+    found = work_once(trial)
+
+    assert (found.new, found.new_reason) == ("undecided", "budget_exhausted")
 
 
 def test_a_spent_budget_asks_nobody_again(project: Project, server: ModelServer) -> None:

@@ -147,12 +147,22 @@ class StoredJudge:
             now=now,
             share=self.books.hold.share_of_day,
         )
-        if not is_granted and self.books.hold.share_of_day < 1:
-            raise DaySpent(SPENT)
         if not is_granted:
-            return BUDGET_EXHAUSTED
+            return self._refused(estimate)
         asking.reserved, asking.reserved_at = estimate, now
         return ""
+
+    def _refused(self, estimate: Decimal) -> str:
+        """Where another day holds the call, what is not a live run waits for it."""
+        share = self.books.hold.share_of_day
+        if share < 1 and budgets.ever_holds(
+            project_id=self.books.work.project_id,
+            process_id=self.books.work.process_id,
+            estimate=estimate,
+            share=share,
+        ):
+            raise DaySpent(SPENT)
+        return BUDGET_EXHAUSTED
 
     def _keep(self, asking: Asking, completion: Completion, tried: int) -> None:
         """Enter a call that ended: what it cost, then its row."""

@@ -76,6 +76,16 @@ def reserve(
     return True
 
 
+def ever_holds(*, project_id: int, process_id: int, estimate: Decimal, share: Decimal) -> bool:
+    """Whether this `share` of each budget holds the call on a day of which nothing is spent."""
+    under = models.Q(process=None) | models.Q(process_id=process_id)
+    found = Budget.objects.filter(under, project_id=project_id).aggregate(
+        least=models.Min("usd_per_day")
+    )
+    least = found["least"]
+    return least is None or (least > 0 and _rounded(estimate) <= least * share)
+
+
 def settle(
     *,
     project_id: int,

@@ -92,8 +92,7 @@ class Flips:
 class Corpus:
     """The candidate's last replay of the golden corpus, canary cases included.
 
-    `unknown` fail in it, and nobody knows whether they did before: what judges now was never
-    replayed over them.
+    `unknown` fail in it, and what judges now was never replayed over them.
     """
 
     replayed: int

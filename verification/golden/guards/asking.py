@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.fields.json import KeyTextTransform
 
 from processes.guards import Publication
@@ -120,14 +120,15 @@ def ended(replay: Replay) -> Heard:
 
 
 def unknown_before(replay: Replay) -> int:
-    """How many fail in a replay of which nothing tells whether they held before it."""
-    failing = (Change.NEW, Change.STILL_FAILING)
-    if not any(replay.counts.get(change) for change in failing):
-        return 0
-    past = before(replay)
-    rows = ReplayResult.objects.filter(replay=replay, change__in=failing, standing=Standing.FAILING)
-    known = (past.get(version, Before()) for version in rows.values_list("case_version", flat=True))
-    return sum(not one.ever_held and one.last is None for one in known)
+    """How many fail in a replay that what judges was never replayed over, whatever came of it."""
+    failing = ReplayResult.objects.filter(replay=replay, standing=Standing.FAILING)
+    met = ReplayResult.objects.filter(
+        case_version=OuterRef("case_version"),
+        replay__project=replay.project_id,
+        replay__is_live_line=True,
+        replay__state=ReplayState.FINISHED,
+    ).exclude(replay=replay.pk)
+    return failing.filter(~Exists(met)).count()
 
 
 def _held_once(replay: Replay) -> list[int]:

@@ -40,6 +40,10 @@ from verification.trials.selectors import comparison_of, trial_of
 
 SHADOW_EVENTS: Final = ("verification_shadow_diff", "verification_false_negative_candidate")
 MAX_NOTES: Final = 100
+SPENT: Final = (
+    "What judges may cost today leaves no call but for live runs. The judge is asked as soon as a "
+    "day's budget holds it, and nobody is blamed."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +143,7 @@ class ComparisonPage:
     def put_off(self) -> str:
         """Why it waits for longer; '' where no judge was away."""
         if self.row.undecided_since is None:
-            return ""
+            return SPENT if self.row.asked_again else ""
         times = "once" if self.row.asked_again == 1 else f"{self.row.asked_again} times"
         until = deadline(self.row.undecided_since).astimezone(UTC)
         return (

@@ -74,7 +74,10 @@ class JudgementOut(Schema):
 
 
 class ComparisonJudged(Schema):
-    """What all that stand agree on: `disputed` where they do not, null where there is none."""
+    """What those that stand agree on, all of them or two thirds of three and more.
+
+    `disputed` where they do not, null where there is none.
+    """
 
     model_config = ConfigDict(json_schema_extra=shown(JUDGED))
     id: UUID

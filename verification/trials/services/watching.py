@@ -34,6 +34,7 @@ MOST_RUNS = FIRST_LOOK * 2**11
 LOOKS_EVERY = timedelta(minutes=1)
 FEWEST_DAYS = timedelta(days=7)
 """At least so long before a cutover it is looked how often a verification breaks anyhow."""
+ENDED = (RunState.FINISHED, RunState.ERRORED)
 CHANGED = "Something else judges runs now."
 
 
@@ -106,8 +107,11 @@ def look(watch: Trial) -> bool:
         return False
     before, skipped = promised(trial), 0
     if Basis(before.total()).lacking:
-        before, skipped = _outcomes(watch, 0, NEEDED), NEEDED
-    rises = risen(before, came_to(watch, skipped=skipped))
+        before, skipped = _outcomes(_first(watch, 0, NEEDED)), NEEDED
+    runs = _due_runs(watch, skipped)
+    if not skipped:
+        before += Counter({SideOutcome.UNDECIDED: _broken_as_ever(trial, before.total(), runs)})
+    rises = risen(before, _outcomes(runs))
     return bool(rises) and _ring(
         watch, trial, rises, Against.FIRST_RUNS if skipped else Against.TRIAL
     )
@@ -122,33 +126,37 @@ def basis_of(trial: Trial) -> Basis | None:
 
 
 def promised(trial: Trial) -> Counter[SideOutcome]:
-    """The candidate's outcomes in its trial, over runs of before the cutover.
-
-    Verifications that broke are doubt, as they are after it.
-    """
+    """The candidate's outcomes in its trial, over runs of before the cutover."""
     rows = Comparison.objects.filter(trial=trial, origin__in=COUNTED).exclude(diff_class="")
     if trial.promoted_at:
         early = Q(created_at__lte=trial.promoted_at) | Q(run__finished_at__lte=trial.promoted_at)
         rows = rows.filter(early)
     counted = rows.order_by().values_list("new").annotate(count=Count("pk"))
-    found = Counter({SideOutcome(new): count for new, count in counted})
-    return found + Counter({SideOutcome.UNDECIDED: _broken(trial, of=found.total())})
+    return Counter({SideOutcome(new): count for new, count in counted})
 
 
-def _broken(trial: Trial, *, of: int) -> int:
-    """So many of a trial's runs would have broken, as others did then: it takes finished ones."""
+def _broken_as_ever(trial: Trial, pairs: int, after: QuerySet[Run]) -> int:
+    """So many runs would have broken beside so many pairs, which a trial takes of finished runs.
+
+    The share is that of before the cutover, and no more than that of `after`: where fewer break
+    by now, nothing else has risen by it.
+    """
     until = trial.promoted_at or timezone.now()
     rows = Run.objects.filter(
         project=trial.project,
-        state__in=(RunState.FINISHED, RunState.ERRORED),
+        state__in=ENDED,
         created_at__range=(min(trial.created_at, until - FEWEST_DAYS), until),
     )
     if trial.process_id:
         rows = rows.filter(process=trial.process_id)
+    share = min(_broken_share(rows), _broken_share(after))
+    return round(pairs * share / (1 - share)) if share < 1 else 0
+
+
+def _broken_share(runs: QuerySet[Run]) -> float:
     broken = Count("pk", filter=Q(state=RunState.ERRORED))
-    found = rows.aggregate(all=Count("pk"), broken=broken)
-    finished = found["all"] - found["broken"]
-    return round(of * found["broken"] / finished) if finished else 0
+    found = runs.aggregate(all=Count("pk"), broken=broken)
+    return found["broken"] / found["all"] if found["all"] else 0.0
 
 
 def came_to(watch: Trial, *, skipped: int = 0) -> Counter[SideOutcome]:
@@ -156,14 +164,21 @@ def came_to(watch: Trial, *, skipped: int = 0) -> Counter[SideOutcome]:
 
     `skipped`: so many that others are held against are left out.
     """
-    taken = _due(_runs(watch)[: skipped + MOST_RUNS].count() - skipped)
-    return _outcomes(watch, skipped, taken)
+    return _outcomes(_due_runs(watch, skipped))
 
 
-def _outcomes(watch: Trial, skipped: int, taken: int) -> Counter[SideOutcome]:
-    """A run whose verification broke came to no verdict, as it does in a trial."""
+def _due_runs(watch: Trial, skipped: int) -> QuerySet[Run]:
+    return _first(watch, skipped, _due(_runs(watch)[: skipped + MOST_RUNS].count() - skipped))
+
+
+def _first(watch: Trial, skipped: int, taken: int) -> QuerySet[Run]:
     first = _runs(watch).order_by("finished_at", "pk").values("pk")[skipped : skipped + taken]
-    grouped = Run.objects.filter(pk__in=first).values_list("state", "outcome", "verdict")
+    return Run.objects.filter(pk__in=first)
+
+
+def _outcomes(runs: QuerySet[Run]) -> Counter[SideOutcome]:
+    """A run whose verification broke came to no verdict, as it does in a trial."""
+    grouped = runs.values_list("state", "outcome", "verdict")
     counted: Counter[SideOutcome] = Counter()
     for state, outcome, verdict, count in grouped.annotate(count=Count("pk")):
         is_errored = state == RunState.ERRORED
@@ -177,7 +192,7 @@ def _runs(watch: Trial) -> QuerySet[Run]:
     trial = watch.watches
     rows = Run.objects.filter(
         project=watch.project,
-        state__in=(RunState.FINISHED, RunState.ERRORED),
+        state__in=ENDED,
         verifier_version=watch.candidate_verifier,
     )
     if trial and trial.promoted_at:

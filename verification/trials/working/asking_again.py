@@ -21,6 +21,8 @@ from verification.trials.working.claiming import Claimed
 from verification.trials.working.comparing import Done
 from verification.verifiers import budgets
 
+LOOKS_AGAIN = timedelta(hours=1)
+
 PutOff = tuple[Claimed, datetime]
 """A comparison, and when it is taken again."""
 
@@ -57,9 +59,10 @@ def parted(done: Sequence[Done], now: datetime) -> tuple[list[PutOff], list[Done
     return put_off, compared
 
 
-def next_day(now: datetime) -> datetime:
-    """When the day's budgets begin anew: a day is one of UTC."""
-    return datetime.combine(budgets.day_of(now) + timedelta(days=1), time(), UTC)
+def affordable(now: datetime) -> datetime:
+    """When the day's budgets may hold a call: a day is one of UTC, and they may be raised in it."""
+    tomorrow = datetime.combine(budgets.day_of(now) + timedelta(days=1), time(), UTC)
+    return min(tomorrow, now + LOOKS_AGAIN)
 
 
 def _in_doubt(versions: Mapping[int, int]) -> dict[int, str]:

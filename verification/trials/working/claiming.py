@@ -81,7 +81,7 @@ _GIVE_BACK = """
 _PUT_OFF = """
     update trials_comparison comparison
     set claims = comparison.claims + 1, asked_again = asked_again + 1, lease_until = mine.until,
-        undecided_since = coalesce(undecided_since, %(now)s)
+        undecided_since = coalesce(undecided_since, %(since)s)
     from unnest(%(ids)s::bigint[], %(claims)s::int[], %(until)s::timestamptz[])
         as mine (id, claims, until)
     where mine.id = comparison.id and mine.claims = comparison.claims
@@ -269,10 +269,10 @@ def give_back(claimed: Sequence[Claimed], *, is_untouched: bool = True) -> None:
         cursor.execute(_GIVE_BACK, given)
 
 
-def put_off(these: Sequence[tuple[Claimed, datetime]]) -> None:
-    """Have comparisons taken again at a time of their own."""
+def put_off(these: Sequence[tuple[Claimed, datetime]], *, since: datetime | None) -> None:
+    """Have comparisons taken again at a time of their own; `since`: a judge is away."""
     until = [at for _, at in these]
-    given = {**_named([one for one, _ in these]), "until": until, "now": timezone.now()}
+    given = {**_named([one for one, _ in these]), "until": until, "since": since}
     with connection.cursor() as cursor:
         cursor.execute(_PUT_OFF, given)
 

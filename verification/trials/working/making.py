@@ -72,7 +72,7 @@ def make(trial: Trial, claimed: Sequence[Claimed]) -> Made:
     try:
         return _step_by_step(trial, pairs[0], left)
     except DaySpent:
-        claiming.put_off([(pairs[0].claimed, asking_again.next_day(timezone.now()))])
+        claiming.put_off([(pairs[0].claimed, asking_again.affordable(timezone.now()))], since=None)
         return Made(left)
     except LeaseLost:
         claiming.give_back([pairs[0].claimed], is_untouched=False)
@@ -181,7 +181,7 @@ def _conclude(trial: Trial, done: Sequence[Done], rows: list[Columns]) -> list[C
     """
     put_off, done = asking_again.parted(done, timezone.now())
     if put_off:
-        claiming.put_off(put_off)
+        claiming.put_off(put_off, since=timezone.now())
     # The hour of a run is marked before that of its comparison: whoever counts takes them so too.
     _tell_false_fails(trial, done)
     compared = comparing.rows_of(done) if done else []
