@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.functional import SimpleLazyObject
 from django.views.decorators.http import require_safe
 
 from loomverify.accounts.access import AccessRequest, project_page
@@ -95,7 +96,7 @@ def comparison_judge(
 
 
 def shown(page: BlindPage) -> dict[str, Any]:
-    compared = compared_of(page.trial)
+    compared = SimpleLazyObject(lambda: compared_of(page.trial))  # only where nothing is left
     return {"blind": page, "item": page, "page": page.page, "run": page.run, "compared": compared}
 
 
