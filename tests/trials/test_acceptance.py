@@ -426,6 +426,7 @@ def test_what_failed_for_something_else_too_or_rightly_is_not_held_to_complete(
     project = trial.project
     judged(trial, "fail", "fail", Judged.BOTH)
     judged(trial, "fail", "pass", Judged.OLD)
+    judged(trial, "fail", "pass", Judged.NEITHER)
     make_comparison(trial, "fail", "pass", old_reason="deliverable_missing")
     claims = make_comparison(trial, "fail", "pass", old_reason="unconfirmed_critical_path")
     alone, mixed = (make_sides(trial, make_run(project), old="fail", new="pass") for _ in range(2))

@@ -179,6 +179,16 @@ def test_what_breaks_too_often_stops_the_trial_and_its_replays(trial: Trial) -> 
     assert (told.payload["trial"], told.payload["reason"]) == (str(trial.uuid), "errors")
 
 
+def test_what_broke_before_a_replay_does_not_stop_it(trial: Trial) -> None:
+    make_comparisons(trial, {("pass", "undecided"): 50}, has_failed=True)
+    trial.comparisons.update(compared_at=timezone.now() - timedelta(hours=1))
+    Trial.objects.filter(pk=trial.pk).update(state=TrialState.STOPPED)
+    make_trial_replay(trial)
+    make_comparisons(trial, {("pass", "undecided"): 1}, has_failed=True)
+
+    assert not limits.stopped(trial, has_failed=True)
+
+
 def test_a_few_comparisons_that_break_say_nothing_yet(trial: Trial) -> None:
     make_comparisons(trial, {("pass", "undecided"): limits.FEWEST - 1}, has_failed=True)
 
