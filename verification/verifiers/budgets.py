@@ -78,11 +78,7 @@ def reserve(
 
 def ever_holds(*, project_id: int, process_id: int, estimate: Decimal, share: Decimal) -> bool:
     """Whether this `share` of each budget holds the call on a day of which nothing is spent."""
-    under = models.Q(process=None) | models.Q(process_id=process_id)
-    found = Budget.objects.filter(under, project_id=project_id).aggregate(
-        least=models.Min("usd_per_day")
-    )
-    least = found["least"]
+    least = _over(project_id, process_id).aggregate(usd=models.Min("usd_per_day"))["usd"]
     return least is None or (least > 0 and _rounded(estimate) <= least * share)
 
 
@@ -165,9 +161,12 @@ def day_of(now: datetime) -> date:
 
 def _locked(project_id: int, process_id: int) -> list[Budget]:
     """The budgets that a call falls under, always locked in the same order."""
-    budgets = Budget.objects.filter(project_id=project_id)
+    return list(_over(project_id, process_id).select_for_update().order_by("pk"))
+
+
+def _over(project_id: int, process_id: int) -> models.QuerySet[Budget]:
     under = models.Q(process=None) | models.Q(process_id=process_id)
-    return list(budgets.filter(under).select_for_update().order_by("pk"))
+    return Budget.objects.filter(under, project_id=project_id)
 
 
 def _spent(row: Mapping[str, object]) -> Spent:

@@ -179,9 +179,10 @@ def _conclude(trial: Trial, done: Sequence[Done], rows: list[Columns]) -> list[C
 
     What is to be asked again is put off instead; return what was stored.
     """
-    put_off, done = asking_again.parted(done, timezone.now())
+    now = timezone.now()
+    put_off, done = asking_again.parted(done, now)
     if put_off:
-        claiming.put_off(put_off, since=timezone.now())
+        claiming.put_off(put_off, since=now)
     # The hour of a run is marked before that of its comparison: whoever counts takes them so too.
     _tell_false_fails(trial, done)
     compared = comparing.rows_of(done) if done else []
