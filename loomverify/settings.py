@@ -41,6 +41,7 @@ INSTALLED_APPS = [
     "verification.verifiers",
     "verification.runs",
     "verification.reviews",
+    "verification.rules",
     "verification.golden",
     "verification.trials",
     "verification.actions",

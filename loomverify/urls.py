@@ -52,6 +52,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("verification.reviews.urls")),
     path("", include("verification.golden.urls")),
     path("", include("verification.trials.urls")),
+    path("", include("verification.rules.urls")),
     path("", include("processes.urls")),
     path("", include("verification.verifiers.urls")),
     path("", include("verification.actions.urls")),

@@ -1,0 +1,22 @@
+from django.contrib import admin
+
+from loomverify.read_only import ReadOnlyAdmin
+from verification.rules.models import Backtest, Pin
+
+
+@admin.register(Pin)
+class PinAdmin(ReadOnlyAdmin):
+    list_display = ("rule", "expected", "note", "created_by", "created_at", "removed_at")
+    list_filter = ("expected",)
+    list_select_related = ("rule",)
+    search_fields = ("rule__name", "note")
+    raw_id_fields = ("run",)
+    ordering = ("-id",)
+
+
+@admin.register(Backtest)
+class BacktestAdmin(ReadOnlyAdmin):
+    list_display = ("rule", "process", "seconds", "tried_by", "tried_at")
+    list_select_related = ("process",)
+    search_fields = ("rule", "process__slug")
+    ordering = ("-id",)

@@ -1,0 +1,82 @@
+"""What is known of a rule beyond its text: pinned examples, and what it would do to history."""
+
+from __future__ import annotations
+
+import uuid
+from typing import ClassVar
+
+from django.db import models
+
+from loomverify.accounts.models import Project
+from processes.models import Process, Rule
+from verification.runs.models import Run
+
+
+class Expected(models.TextChoices):
+    """What a rule has to say of a pinned text."""
+
+    CAUGHT = "caught", "Must be caught"
+    PASSED = "passed", "Must pass"
+
+
+class Pin(models.Model):
+    """A text that a rule must speak against, or must not.
+
+    The text is a copy: a run that retention deletes takes nothing away. `path` is the file's in
+    that run, `evidence` the id of its evidence; with neither it is the output, or pasted.
+    """
+
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    rule = models.ForeignKey(Rule, on_delete=models.CASCADE, related_name="pins")
+    expected = models.CharField(max_length=6, choices=Expected)
+    text = models.TextField()
+    run = models.ForeignKey(
+        Run, null=True, blank=True, on_delete=models.SET_NULL, related_name="pins"
+    )
+    path = models.CharField(max_length=500, blank=True)
+    evidence = models.CharField(max_length=200, blank=True)
+    note = models.CharField(max_length=300, blank=True)
+    created_by = models.CharField(max_length=200)
+    created_at = models.DateTimeField(auto_now_add=True)
+    removed_at = models.DateTimeField(
+        null=True, blank=True, help_text="Taken away; it can be taken back."
+    )
+
+    class Meta:
+        indexes: ClassVar = [
+            models.Index(
+                fields=["rule", "id"], condition=models.Q(removed_at=None), name="pin_of_rule"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.rule}: {self.expected}"
+
+
+class Backtest(models.Model):
+    """A rule that was tried on past runs, and what it would have done to them.
+
+    The rule is known by its name and content: it may stand in a draft alone. `figures` holds
+    `evaluated`, `matched`, `changed`, `buckets` by name and `counted_as`, the enforcement that
+    the figures are about.
+    """
+
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
+    process = models.ForeignKey(Process, on_delete=models.CASCADE, related_name="backtests")
+    rule = models.CharField(max_length=200)
+    content_sha256 = models.CharField(max_length=64)
+    figures = models.JSONField()
+    seconds = models.FloatField()
+    tried_by = models.CharField(max_length=200)
+    tried_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        indexes: ClassVar = [
+            models.Index(
+                fields=["process", "rule", "content_sha256", "-id"], name="backtest_of_rule"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.rule} on history"

@@ -1,0 +1,7 @@
+"""Below `/p/<project>/`."""
+
+from __future__ import annotations
+
+from django.urls import URLPattern
+
+urlpatterns: list[URLPattern] = []
