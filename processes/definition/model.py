@@ -186,8 +186,20 @@ class Rule:
 
     @property
     def content_sha256(self) -> str:
-        text = json.dumps(self.spec, sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(text.encode()).hexdigest()
+        return _sha256(self.spec)
+
+    @property
+    def looks_for_sha256(self) -> str:
+        """Of what decides whether a text violates it: not where it applies, nor how it counts."""
+        return _sha256({key: self.spec[key] for key in LOOKS_FOR})
+
+
+LOOKS_FOR = ("type", "check", "target", "expect", "min_count", "requires_exact_cardinality")
+
+
+def _sha256(spec: Mapping[str, Any]) -> str:
+    text = json.dumps(spec, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 USUAL_REVIEW_REASONS: Mapping[ReviewReason, int | None] = {

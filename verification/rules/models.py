@@ -56,25 +56,25 @@ class Pin(models.Model):
 class Backtest(models.Model):
     """A rule that was tried on past runs, and what it would have done to them.
 
-    The rule is known by its name and content: it may stand in a draft alone. `figures` holds
-    `evaluated`, `matched`, `changed`, `buckets` by name and `counted_as`, the enforcement that
-    the figures are about.
+    The rule is known by its name and by what it looks for: it may stand in a draft alone, and how
+    it counts does not matter here. `figures` holds `evaluated`, `matched`, `buckets` by name and
+    `counted_as`, the enforcement that the figures are about. Of each content the last one is kept.
     """
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
     process = models.ForeignKey(Process, on_delete=models.CASCADE, related_name="backtests")
     rule = models.CharField(max_length=200)
-    content_sha256 = models.CharField(max_length=64)
+    looks_for_sha256 = models.CharField(max_length=64)
     figures = models.JSONField()
     seconds = models.FloatField()
     tried_by = models.CharField(max_length=200)
-    tried_at = models.DateTimeField(auto_now_add=True)
+    tried_at = models.DateTimeField()
 
     class Meta:
-        indexes: ClassVar = [
-            models.Index(
-                fields=["process", "rule", "content_sha256", "-id"], name="backtest_of_rule"
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["process", "rule", "looks_for_sha256"], name="backtest_unique"
             ),
         ]
 
