@@ -9,6 +9,7 @@ from pathlib import Path
 from tests.benchmarks import (
     acceptance,
     agreement,
+    backtest,
     bad_replies,
     beside,
     latency,
@@ -44,6 +45,7 @@ def main() -> int:
             rows += told(memory.rows(stack))
             rows += told(agreement.rows(stack))
             rows += told(queue.rows(stack))
+            rows += told(backtest.rows(stack))
             rows += told(replays.rows(stack))
             rows += told(trials.rows(stack))
             rows += told(acceptance.rows(stack))

@@ -46,6 +46,7 @@ NEEDED: dict[str, Role] = {
     "POST /processes": Role.EDITOR,
     "POST /processes/lint": Role.VIEWER,
     "PATCH /processes/{slug}": Role.EDITOR,
+    "POST /processes/{slug}/rules/backtest": Role.EDITOR,
     "POST /processes/{slug}/versions/{number}/publish": Role.ADMIN,
     "POST /verifiers": Role.ADMIN,
     "POST /verifiers/{number}/activate": Role.ADMIN,
@@ -105,6 +106,9 @@ BODIES: dict[str, Any] = {
         "edits": [{"set": ["description"], "value": "Best."}],
     },
     "POST /processes/{slug}/versions/{number}/publish": {"reason": "It is better."},
+    "POST /processes/{slug}/rules/backtest": {
+        "rule": {"name": "new", "type": "regex", "check": "N/A", "applies_to_phases": ["*"]}
+    },
     "POST /verifiers": {"flags": {"tier3_vote_count": 5}},
     "POST /verifiers/{number}/activate": {"reason": "It is better."},
     "POST /remediations/{remediation_id}/resolve": {"run": "{run_id}"},

@@ -110,6 +110,12 @@ def heaviest(findings: Iterable[Finding], flags: Flags) -> Effect | None:
     return min(counted, key=_BY_WEIGHT.index, default=None)
 
 
+def outcome_of(findings: Iterable[Finding], flags: Flags) -> tuple[Outcome, Verdict]:
+    """What findings come to, in any order; `decide` says why, too."""
+    effect = heaviest(findings, flags)
+    return (Outcome.PASS, Verdict.ACCEPT) if effect is None else _result(effect, flags)
+
+
 def is_open(findings: Iterable[Finding], flags: Flags) -> bool:
     """Whether a later tier could still lead to an accept: no certain blame, and nothing lost."""
     return heaviest(findings, flags) not in (Effect.REJECT, *_LOST)

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.core.files.base import ContentFile
-from django.core.files.storage import Storage, storages
+from django.core.files.storage import FileSystemStorage, Storage, storages
 from django.utils import timezone
 
 from loomverify.accounts.models import Project
@@ -111,6 +111,13 @@ def _storage() -> Storage:
 def _is_stale(storage: Storage, name: str) -> bool:
     """Stored so long ago that the sweep might be about to take it: store it anew."""
     return storage.get_modified_time(name) < timezone.now() - FRESH
+
+
+def folder_of(project: Project) -> str:
+    """Where the contents of a project lie, for a child that reads many of them."""
+    storage = _storage()
+    assert isinstance(storage, FileSystemStorage)  # noqa: S101 - by settings
+    return storage.path(str(project.uuid))
 
 
 def content_name(project: UUID, sha256: str) -> str:

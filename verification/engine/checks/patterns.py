@@ -138,7 +138,7 @@ def _judge(asked: Asked) -> Iterator[Observation]:
             reason=TraceReason.UNSUPPORTED_PATTERN,
         )
         return
-    findings = list(_findings(asked))
+    findings = list(findings_of(asked))
     yield from findings
     observed = asked.enforcement is Enforcement.OBSERVE
     yield scoping.entry(
@@ -156,7 +156,7 @@ def _verdict(findings: Sequence[Finding]) -> TraceVerdict:
     return TraceVerdict(findings[0].verdict)
 
 
-def _findings(asked: Asked) -> Iterator[Finding]:
+def findings_of(asked: Asked) -> Iterator[Finding]:
     """Violations where they are certain; where an answer could change all, that it is lost."""
     rule = asked.rule
     if is_counted(rule):

@@ -1,0 +1,285 @@
+"""A rule on past runs, with real readers over what is really stored."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from loomverify.accounts.models import Project, Role
+from loomverify.errors import InputError
+from tests.builders import make_project, make_run
+from tests.engine.cases import evaluate, regex
+from tests.runs.conftest import Caller, new_project
+from verification.engine.outcome import Outcome
+from verification.rules.backtest import readers as pool
+from verification.rules.backtest import running
+from verification.rules.backtest.running import Progress, backtest
+from verification.rules.backtest.wish import Wish, wish_of, with_rule
+from verification.rules.models import Backtest
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("readers")]
+
+MATCHING = "fax: N/A"
+SPOKE = [{"rule": "no-cells", "enforcement": "hard"}]
+
+
+@pytest.fixture
+def project() -> Project:
+    return make_project("ours")
+
+
+def wish(project: Project, check: str = "N/A", *, limit: int = 100, **fields: Any) -> Wish:
+    process = project.processes.get(slug="small-work")
+    assert process.published is not None
+    rule = {"name": "no-cells", "check": check, "type": "regex", "enforcement": "hard"}
+    said = {**rule, "applies_to_phases": ["build"], **fields}
+    return wish_of(process, *with_rule(process.published.source_text, said), limit=limit)
+
+
+def tried(wish: Wish) -> Progress:
+    *_, progress = backtest(wish)
+    assert progress.is_over
+    return progress
+
+
+def buckets(progress: Progress) -> dict[str, int]:
+    return {bucket.value: count for bucket, count in progress.buckets.items() if count}
+
+
+def decided(project: Project, label: str, **about: Any) -> Any:
+    return make_run(project, review_state="decided", final_outcome=label, **about)
+
+
+def test_runs_are_told_apart_by_what_people_said(project: Project) -> None:
+    caught = decided(project, "fail", output=MATCHING)
+    decided(project, "pass", output=MATCHING)
+    make_run(project, output=MATCHING)
+    make_run(project, output="nothing")
+    make_run(project, output=MATCHING, outcome=Outcome.FAIL, findings=[{"rule": "other"}])
+    make_run(project, output=MATCHING, phase="write")
+    make_run(make_project("theirs"), output=MATCHING)
+
+    progress = tried(wish(project))
+
+    assert buckets(progress) == {"good_catch": 1, "false_alarm": 1, "unlabelled": 1}
+    assert (progress.evaluated, progress.matched, progress.total) == (5, 4, 5)
+    found = next(one for one in progress.changed if one.bucket == "good_catch")
+    assert found.run.uuid == caught.uuid
+    assert found.place == {
+        "path": "", "evidence": "", "line": 1, "column": 6, "quote": "N/A",
+        "before": "fax: ", "after": "",
+    }  # fmt: skip
+
+
+def test_a_laxer_rule_shows_what_it_lets_go(project: Project) -> None:
+    fail: dict[str, Any] = {"outcome": Outcome.FAIL, "findings": SPOKE, "output": "none"}
+    make_run(project, **fail)
+    decided(project, "pass", **fail)
+    make_run(project, tier_requested=2, **fail)
+    make_run(project, **{**fail, "output": MATCHING})
+
+    progress = tried(wish(project))
+
+    assert buckets(progress) == {"unsafe_pass": 1, "relieved": 1, "could_not_evaluate": 1}
+    assert progress.matched == 1
+
+
+def test_a_phase_that_the_rule_leaves_is_tried_as_well(project: Project) -> None:
+    """The published rule speaks in `build`; one that moves to `write` lets its runs go."""
+    process = project.processes.get(slug="small-work")
+    assert process.published is not None
+    said = {"name": "no-placeholders", "check": "TODO", "type": "regex"}
+    moved = {**said, "applies_to_phases": ["write"], "enforcement": "hard"}
+    make_run(project, outcome=Outcome.FAIL, output="TODO", findings=[{"rule": "no-placeholders"}])
+    make_run(project, phase="write", output="TODO")
+
+    progress = tried(wish_of(process, *with_rule(process.published.source_text, moved)))
+
+    assert buckets(progress) == {"unsafe_pass": 1, "unlabelled": 1}
+
+
+def test_deliverables_are_those_that_the_check_itself_searches(project: Project) -> None:
+    files = {"report.json": b'{\n "a": "N/A"}', "notes.txt": b"N/A", "blob.bin": b"\0N/A"}
+    make_run(project, files=files)
+    make_run(project, files={"report.json": b"{}", "notes.txt": b"N/A"})
+
+    progress = tried(wish(project, target="deliverables"))
+
+    assert (progress.evaluated, progress.matched) == (2, 1)
+    [found] = progress.changed
+    assert found.place is not None
+    assert (found.place["path"], found.place["line"], found.place["column"]) == (
+        "report.json", 2, 8,
+    )  # fmt: skip
+
+
+def test_a_file_that_is_gone_is_doubt(project: Project, tmp_path: Any) -> None:
+    make_run(project, files={"report.json": b"N/A"})
+    for content in (tmp_path / "evidence").rglob("*"):
+        if content.is_file():
+            content.unlink()
+
+    progress = tried(wish(project, target="deliverables"))
+
+    assert buckets(progress) == {"could_not_evaluate": 1}
+    assert "not stored" in progress.changed[0].why
+
+
+def test_evidence_is_searched_piece_by_piece(project: Project) -> None:
+    evidence = [{"id": "e1", "text": "fine"}, {"id": "e2", "text": "a\nN/A"}]
+    make_run(project, body={"evidence": evidence})
+
+    [found] = tried(wish(project, target="evidence")).changed
+
+    assert found.place is not None
+    assert (found.place["evidence"], found.place["line"]) == ("e2", 2)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {},
+        {"expect": "match"},
+        {"min_count": 2},
+        {"min_count": 2, "requires_exact_cardinality": True},
+        {"min_count": 0, "requires_exact_cardinality": True},
+    ],
+)
+def test_it_says_of_each_text_what_the_engine_says(project: Project, fields: Any) -> None:
+    texts = ["", "x", "xx", "x\nx", "xxx", "y\u0301x", "\ufeffx", "é" * 300 + "x x"]
+    for text in texts:
+        make_run(project, output=text)
+
+    progress = tried(wish(project, "x", **fields))
+
+    rule = regex("no-cells", "x", **fields)
+    expected = sum(bool(evaluate(rules=[rule], output=text).findings) for text in texts)
+    assert (progress.evaluated, progress.matched) == (len(texts), expected)
+
+
+def test_an_observed_rule_is_tried_as_what_it_may_become(project: Project) -> None:
+    make_run(project, output=MATCHING)
+
+    progress = tried(wish(project, enforcement="observe"))
+
+    assert progress.counted_as == "hard"
+    assert progress.changed[0].after == ("fail", "reject")
+
+
+def test_the_newest_runs_are_tried_up_to_the_limit(project: Project) -> None:
+    now = timezone.now()
+    runs = [
+        make_run(project, output=MATCHING, created_at=now - timedelta(hours=n)) for n in range(60)
+    ]
+
+    progress = tried(wish(project, limit=40))
+
+    assert (progress.evaluated, progress.total) == (40, 40)
+    assert [one.run.uuid for one in progress.newest_first] == [run.uuid for run in runs[:40]]
+
+
+def test_a_reader_that_dies_blames_no_run(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(3):
+        make_run(project, output=MATCHING)
+    asked = pool.Reader.ask
+
+    def dies(reader: pool.Reader, runs: Any) -> None:
+        reader.kill()
+        asked(reader, runs)
+
+    monkeypatch.setattr(pool.Reader, "ask", dies)
+
+    progress = tried(wish(project))
+
+    assert buckets(progress) == {"could_not_evaluate": 3}
+    assert progress.matched == 0
+
+
+def test_what_is_closed_stops_and_leaves_no_reader_at_work(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running, "FIRST_BATCH", 1)
+    for _ in range(40):
+        make_run(project, output=MATCHING)
+    killed: list[pool.Reader] = []
+    kill = pool.Reader.kill
+    monkeypatch.setattr(pool.Reader, "kill", lambda reader: (killed.append(reader), kill(reader)))
+
+    going = backtest(wish(project))
+    next(going)
+    going.close()
+
+    assert killed
+    assert not any(reader.is_alive for reader in killed)
+    assert tried(wish(project)).evaluated == 40
+
+
+def test_a_pattern_that_takes_too_long_is_stopped_and_says_so(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_run(project, output="a" * 400_000)
+
+    *_, progress = backtest(wish(project, "(a?){500}b"), seconds=0.2)
+
+    assert progress.is_over
+    assert progress.stopped == running.NO_TIME
+    assert progress.evaluated == 0
+
+
+class TestApi:
+    def body(self, **fields: Any) -> dict[str, Any]:
+        rule = {"name": "no-cells", "check": "N/A", "type": "regex", "enforcement": "hard"}
+        return {"rule": {**rule, "applies_to_phases": ["build"], **fields}}
+
+    def path(self, slug: str = "small-work") -> str:
+        return f"/processes/{slug}/rules/backtest"
+
+    def test_it_answers_with_buckets_and_places_and_is_remembered(self, project: Project) -> None:
+        run = make_run(project, output=MATCHING)
+
+        answer = Caller(project, Role.EDITOR).post(self.path(), self.body())
+
+        assert answer.status_code == 200, answer.content
+        said = answer.json()
+        assert said["evaluated"] == said["matched"] == said["buckets"]["unlabelled"] == 1
+        [found] = said["runs"]
+        assert (found["id"], found["line"], found["quote"]) == (str(run.uuid), 1, "N/A")
+        assert (found["before"], found["after"]) == ("pass", "fail")
+        kept = Backtest.objects.get(process__project=project, rule="no-cells")
+        assert kept.figures["buckets"]["unlabelled"] == 1
+
+    @pytest.mark.parametrize(
+        ("fields", "place"),
+        [
+            ({"check": "(?=a)"}, ["body", "rule", "check"]),
+            ({"check": ""}, ["body", "body", "rule", "check"]),
+            ({"type": "llm"}, ["body", "body", "rule", "type"]),
+            ({"applies_to_phases": ["nowhere"]}, ["body", "rule", "applies_to_phases"]),
+            ({"nonsense": 1}, ["body", "body", "rule", "nonsense"]),
+            ({"check": "a\0b"}, ["body", "body", "rule", "check"]),
+        ],
+    )
+    def test_what_cannot_be_tried_is_refused_with_its_place(
+        self, project: Project, fields: Any, place: list[str]
+    ) -> None:
+        answer = Caller(project, Role.EDITOR).post(self.path(), self.body(**fields))
+
+        assert answer.status_code == 422, answer.content
+        assert [error["loc"] for error in answer.json()["errors"]] == [place]
+        assert not Backtest.objects.exists()
+
+    def test_only_editors_of_the_project_may(self, project: Project) -> None:
+        assert Caller(project, Role.REVIEWER).post(self.path(), self.body()).status_code == 403
+        stranger = Caller(new_project("theirs"), Role.EDITOR)
+        assert stranger.post(self.path(), self.body()).status_code == 404
+
+
+def test_a_file_that_does_not_load_is_refused(project: Project) -> None:
+    process = project.processes.get(slug="small-work")
+    with pytest.raises(InputError, match="errors"):
+        wish_of(process, "name: [", 0)

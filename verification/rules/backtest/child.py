@@ -1,0 +1,220 @@
+"""The limited child process that reads past runs and searches them, side by side with another.
+
+Run as `python -m verification.rules.backtest.child`. Each line of standard input is a JSON object: first
+how to reach the database, then a job and its batches, in turn. Each batch is answered by a line; the end
+of the input, or a long silence, is the end of the process. It never writes anything.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from processes.definition.load import load
+from processes.definition.model import Definition, Target
+from verification.adapters.limits import limit_cpu, limit_memory
+from verification.engine.case import Case
+from verification.engine.checks.materials import MAX_FILE_BYTES, is_binary, searched_files
+from verification.engine.evidence import Matches, Pattern, Submission
+from verification.engine.matching import Texts, search
+from verification.engine.verifier import VerifierSpec
+from verification.runs.submission import submission_of
+
+JOB_CPU_SECONDS = 120
+IDLE_SECONDS = 300
+MAX_RUN_BYTES = 100_000_000
+CONTEXT_CHARS = 80
+ROWS_AT_ONCE = 50
+TOO_LARGE = "Too large to be searched."
+LOST = "A file of it is not stored any more."
+PHASE_GONE = "The process has no such phase any more."
+
+OUTPUTS = """
+    select run_id, convert_to(coalesce(body->>'output', ''), 'UTF8')
+    from runs_submission where run_id = any(%s)
+"""
+EVIDENCE = """
+    select run_id, coalesce(body->'evidence', '[]') from runs_submission where run_id = any(%s)
+"""
+BODIES = """
+    select run_id, body - '{output,claims,evidence,alternatives,diff}'::text[]
+    from runs_submission where run_id = any(%s)
+"""
+FILES = """
+    select file.run_id, file.path, blob.sha256, file.size
+    from runs_runfile file join runs_blob blob on blob.id = file.blob_id
+    where file.run_id = any(%s)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """`path` of a file, or the id of a piece of evidence."""
+
+    content: bytes
+    path: str = ""
+    evidence: str = ""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One rule. `source` is the process file that says which files are a phase's."""
+
+    pattern: str
+    limit: int
+    target: Target
+    source: str
+
+    @cached_property
+    def definition(self) -> Definition:
+        definition = load(self.source).definition
+        if definition is None:
+            raise ValueError("the process does not load")
+        return definition
+
+    def pattern_of(self) -> Pattern:
+        return Pattern(self.pattern, self.limit, seconds=30.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """Where runs are kept: the database, and the folder of their files."""
+
+    connection: psycopg.Connection[Any]
+    folder: Path
+
+    def texts(
+        self, job: Job, runs: Mapping[int, str]
+    ) -> Iterator[tuple[int, Sequence[Text] | str]]:
+        """The texts of each run, `{run: phase}`; or why there are none."""
+        if job.target is Target.DELIVERABLES:
+            yield from self._files(job, runs)
+            return
+        query = OUTPUTS if job.target is Target.OUTPUT else EVIDENCE
+        with self.connection.cursor(binary=True) as cursor:
+            for run, said in cursor.stream(query, (list(runs),), size=ROWS_AT_ONCE):
+                yield run, [Text(said)] if job.target is Target.OUTPUT else _evidence(said)
+
+    def _files(
+        self, job: Job, runs: Mapping[int, str]
+    ) -> Iterator[tuple[int, Sequence[Text] | str]]:
+        listed: dict[int, dict[str, tuple[str, int]]] = {run: {} for run in runs}
+        for run, path, sha256, size in self.connection.execute(FILES, (list(runs),)):
+            listed[run][path] = (sha256, size)
+        for run, body in self.connection.execute(BODIES, (list(runs),)):
+            case = _case(job.definition, runs[run], submission_of(body, listed[run]))
+            yield run, PHASE_GONE if case is None else self._read(case)
+
+    def _read(self, case: Case) -> Sequence[Text] | str:
+        files = searched_files(case)
+        if any(file.size > MAX_FILE_BYTES for file in files):
+            return TOO_LARGE
+        if sum(file.size for file in files) > MAX_RUN_BYTES:
+            return TOO_LARGE
+        try:
+            contents = [(file.path, self._content(file.sha256)) for file in files]
+        except OSError:
+            return LOST
+        return [Text(found, path) for path, found in contents if not is_binary(path, found)]
+
+    def _content(self, sha256: str) -> bytes:
+        return (self.folder / sha256[:2] / sha256).read_bytes()
+
+
+def _evidence(items: Sequence[Mapping[str, Any]]) -> list[Text]:
+    return [
+        Text(str(one.get("text") or "").encode(errors="replace"), evidence=str(one.get("id") or ""))
+        for one in items
+    ]
+
+
+def _case(definition: Definition, phase_id: str, submission: Submission) -> Case | None:
+    phase = definition.phase(phase_id)
+    if phase is None:
+        return None
+    return Case(definition, phase, submission, VerifierSpec(), tier=1)
+
+
+def answer(store: Store, job: Job, runs: Mapping[int, str]) -> Iterator[list[Any]]:
+    """Yield `[run, count, place or None]` or, where nothing can be told, `[run, None, why]`."""
+    pattern = job.pattern_of()
+    for run, texts in store.texts(job, runs):
+        if isinstance(texts, str):
+            yield [run, None, texts]
+            continue
+        searched = Texts([one.content for one in texts])
+        found = next(search([pattern], searched, clock=time.monotonic))
+        if not isinstance(found, Matches):
+            yield [run, None, found.why]
+        elif found.places:
+            first = found.places[0]
+            place = {**_place(texts[first.text]), "line": first.line, "column": first.column}
+            around = _around(searched.each[first.text], first.line, first.column, first.quote)
+            yield [run, found.count, {**place, "quote": first.quote, **around}]
+        else:
+            yield [run, found.count, None]
+
+
+def _place(text: Text) -> dict[str, str]:
+    return {"path": text.path, "evidence": text.evidence}
+
+
+def _around(content: bytes, line: int, column: int, quote: str) -> dict[str, str]:
+    """What stands before and after a match on its line."""
+    start = 0
+    for _ in range(line - 1):
+        start = content.index(b"\n", start) + 1
+    end = content.find(b"\n", start)
+    limit = start + 4 * (column + len(quote) + CONTEXT_CHARS)
+    shown = content[start : limit if end < 0 else min(end, limit)].decode(errors="replace")
+    first = column - 1
+    last = first + len(quote.split("\n", 1)[0])
+    return {
+        "before": shown[max(0, first - CONTEXT_CHARS) : first],
+        "after": shown[last : last + CONTEXT_CHARS],
+    }
+
+
+def main() -> None:
+    limit_memory()
+    kept = _asked()
+    store = Store(
+        psycopg.connect(
+            **kept["database"], autocommit=True, options="-c default_transaction_read_only=on"
+        ),
+        Path(),
+    )
+    job: Job | None = None
+    while asked := _asked():
+        if "job" in asked:
+            limit_cpu(JOB_CPU_SECONDS)
+            fields = asked["job"]
+            job = Job(
+                fields["pattern"], fields["limit"], Target(fields["target"]), fields["source"]
+            )
+            store = replace(store, folder=Path(fields["folder"]))
+        elif job is not None:
+            runs = {int(run): phase for run, phase in asked["runs"]}
+            sys.stdout.write(json.dumps(list(answer(store, job, runs))) + "\n")
+            sys.stdout.flush()
+
+
+def _asked() -> Any:
+    """The next line; None at the end. A long silence ends the process."""
+    signal.alarm(IDLE_SECONDS)
+    line = sys.stdin.readline()
+    signal.alarm(0)
+    return json.loads(line) if line else None
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,275 @@
+"""A backtest under way: readers are fed, their answers weighed, and told of as they come."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from multiprocessing.connection import wait
+from typing import Any
+
+from processes.definition.model import Enforcement, Phase, Rule
+from verification.engine import scoping
+from verification.engine.backtest import NOT_SEARCHED, Bucket, Weighed, weigh
+from verification.engine.case import Case
+from verification.engine.checks.materials import Material
+from verification.engine.checks.patterns import Asked, findings_of, is_counted, wanted_matches
+from verification.engine.evidence import Matches, NotInspected, PatternMatch, Submission, TaskSpec
+from verification.engine.finding import Finding
+from verification.engine.outcome import Outcome, Verdict
+from verification.engine.verifier import Flags
+from verification.rules.backtest import history
+from verification.rules.backtest.history import PastRun
+from verification.rules.backtest.readers import READERS, SIDE_BY_SIDE, Reader, ReaderLost
+from verification.rules.backtest.wish import Wish
+from verification.runs.casting import verifier_spec
+from verification.runs.evidence_store import folder_of as evidence_folder
+
+MAX_SECONDS = 30.0
+FIRST_BATCH, BATCH = 25, 200
+MAX_SHOWN = 100
+"""Runs told of in each bucket; all are counted."""
+MAX_LOSSES = 3
+READER_LOST = "The search of its text broke down."
+NO_TIME = "stopped_for_time"
+NO_READER = "stopped_for_losses"
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A run that the rule would have ended otherwise. `place` is None where nothing matched."""
+
+    run: PastRun
+    bucket: Bucket
+    after: tuple[Outcome, Verdict] | None
+    why: str
+    place: Mapping[str, Any] | None
+
+
+@dataclass(slots=True)
+class Progress:
+    """`matched` counts runs that the rule speaks against, whether or not their outcome changes.
+
+    `stopped` says why not all runs were looked at; '' they were, or are still being.
+    """
+
+    total: int
+    counted_as: Enforcement
+    evaluated: int = 0
+    matched: int = 0
+    seconds: float = 0.0
+    is_over: bool = False
+    stopped: str = ""
+    buckets: Counter[Bucket] = field(default_factory=Counter)
+    changed: list[Changed] = field(default_factory=list)
+    """`MAX_SHOWN` of each bucket, the newest or nearly so."""
+
+    @property
+    def newest_first(self) -> list[Changed]:
+        """Readers answer in turns: what came first is not always the newest."""
+        return sorted(self.changed, key=lambda one: (one.run.created_at, one.run.pk), reverse=True)
+
+    def add(self, changed: Changed) -> None:
+        self.buckets[changed.bucket] += 1
+        if self.buckets[changed.bucket] <= MAX_SHOWN:
+            self.changed.append(changed)
+
+
+def backtest(wish: Wish, *, seconds: float = MAX_SECONDS) -> Iterator[Progress]:
+    """Yield how far it is, after each batch. Close it, and nothing goes on.
+
+    Raises:
+        InputError: `backtest.busy`
+    """
+    with READERS.place():
+        trial = _Trial(wish, seconds)
+        try:
+            yield from trial.run()
+        finally:
+            trial.close()
+
+
+class _Trial:
+    def __init__(self, wish: Wish, seconds: float) -> None:
+        self.wish = wish
+        self.rule = counting(wish.rule)
+        self.started = time.monotonic()
+        self.deadline = self.started + seconds
+        self.progress = Progress(history.count(wish), _counted_as(self.rule))
+        self.batches = _batches(wish)
+        self.owed: dict[Reader, list[PastRun]] = {}
+        self.losses = 0
+        self.answers = _Answers(self.rule, wish)
+
+    def run(self) -> Iterator[Progress]:
+        for _ in range(SIDE_BY_SIDE):
+            self._begin(READERS.take())
+        while self.owed:
+            for reader in self._ready():
+                runs = self.owed.pop(reader)
+                try:
+                    answers = reader.answer()
+                except ReaderLost:
+                    self._lose(reader, runs)
+                else:
+                    self._feed(reader)
+                    self._take(runs, answers)
+            self.progress.seconds = time.monotonic() - self.started
+            yield self.progress
+        self.progress.is_over = True
+        yield self.progress
+
+    def close(self) -> None:
+        for reader in self.owed:
+            READERS.give_back(reader, owes=True)
+        self.owed.clear()
+
+    def _ready(self) -> list[Reader]:
+        pipes = {reader.answers.fileno(): reader for reader in self.owed}
+        ready = wait(list(pipes), timeout=max(0.0, self.deadline - time.monotonic()))
+        if ready:
+            return [pipes[pipe] for pipe in ready if isinstance(pipe, int)]
+        self.progress.stopped = NO_TIME
+        self.close()
+        return []
+
+    def _begin(self, reader: Reader) -> None:
+        try:
+            reader.begin(self.answers.job)
+        except ReaderLost:
+            READERS.give_back(reader, owes=True)
+            return
+        self._feed(reader)
+
+    def _feed(self, reader: Reader) -> None:
+        """Give a reader the next runs; one that gets none goes back."""
+        runs = next(self.batches, None)
+        if runs is None:
+            READERS.give_back(reader, owes=False)
+            return
+        self.owed[reader] = runs
+        try:
+            reader.ask([(run.pk, run.phase_id) for run in runs if self.answers.speaks_in(run)])
+        except ReaderLost:
+            self.owed.pop(reader)
+            self._lose(reader, runs)
+
+    def _lose(self, reader: Reader, runs: Sequence[PastRun]) -> None:
+        """What was lost with a reader could not be evaluated; too many losses end it."""
+        READERS.give_back(reader, owes=True)
+        self.losses += 1
+        self._take(runs, [[run.pk, None, READER_LOST] for run in runs])
+        if self.losses < MAX_LOSSES:
+            self._begin(READERS.take())
+        elif not self.owed:
+            self.progress.stopped = NO_READER
+
+    def _take(self, runs: Sequence[PastRun], answers: Sequence[Sequence[Any]]) -> None:
+        said = {run: (count, rest) for run, count, rest in answers}
+        speaking = history.spoke(runs, self.wish.names)
+        now = {run.pk: self.answers.of(run, said.get(run.pk)) for run in runs}
+        self.progress.evaluated += len(runs)
+        self.progress.matched += sum(1 for found in now.values() if found.is_violated)
+        asked = [run for run in runs if now[run.pk].findings or run.evaluation_id in speaking]
+        known = history.pasts(asked, self.wish.names) if asked else {}
+        for run in asked:
+            weighed = weigh(known[run.pk], now[run.pk].findings)
+            if weighed.bucket is not None:
+                self.progress.add(_changed(run, weighed, now[run.pk]))
+
+
+def _changed(run: PastRun, weighed: Weighed, answered: Answered) -> Changed:
+    assert weighed.bucket is not None  # noqa: S101 - the caller asked
+    why = answered.why if weighed.why == NOT_SEARCHED and answered.why else weighed.why
+    return Changed(run, weighed.bucket, weighed.after, why, answered.place)
+
+
+def _batches(wish: Wish) -> Iterator[list[PastRun]]:
+    """Small ones first, so that somebody sees something at once."""
+    size = FIRST_BATCH
+    for page in history.pages(wish):
+        left = deque(page)
+        while left:
+            yield [left.popleft() for _ in islice(range(size), min(size, len(left)))]
+            size = min(BATCH, size * 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What the rule says of one run now."""
+
+    findings: Sequence[Finding]
+    place: Mapping[str, Any] | None = None
+    why: str = ""
+
+    @property
+    def is_violated(self) -> bool:
+        return any(finding.verdict == "violated" for finding in self.findings)
+
+
+NOTHING = Answered(())
+
+
+class _Answers:
+    """From what a reader found to what the rule says, by the engine's own words."""
+
+    def __init__(self, rule: Rule, wish: Wish) -> None:
+        self.rule = rule
+        self.wish = wish
+        self._cases: dict[tuple[str, int], Case] = {}
+
+    @property
+    def job(self) -> dict[str, Any]:
+        once = not is_counted(self.rule)
+        return {
+            "pattern": self.rule.check,
+            "limit": 1 if once else wanted_matches(self.rule),
+            "target": self.rule.target,
+            "source": self.wish.source_text,
+            "folder": evidence_folder(self.wish.process.project),
+        }
+
+    def speaks_in(self, run: PastRun) -> bool:
+        return scoping.case_scope(self.rule, self._case(run)).applies
+
+    def of(self, run: PastRun, said: tuple[int | None, Any] | None) -> Answered:
+        case = self._case(run)
+        asked = Asked(self.rule, scoping.case_scope(self.rule, case), case)
+        if not asked.scope.applies:
+            return NOTHING
+        if said is None or said[0] is None:
+            why = said[1] if said else READER_LOST
+            asked.lose(NotInspected(why), [Material(b"")])
+            return Answered(tuple(findings_of(asked)), why=why)
+        count, place = said
+        where = [PatternMatch(0, place["line"], place["column"], place["quote"])] if place else []
+        text = Material(b"", place["path"] if place else "")
+        asked.take(Matches(count or 0, tuple(where)), [text])
+        return Answered(tuple(findings_of(asked)), place)
+
+    def _case(self, run: PastRun) -> Case:
+        key = (run.phase_id, run.verifier_version_id)
+        if key not in self._cases:
+            phase = self.wish.definition.phase(run.phase_id) or Phase(run.phase_id, "")
+            verifier = verifier_spec(run.verifier_version_id)
+            self._cases[key] = Case(self.wish.definition, phase, _NOTHING, verifier, tier=1)
+        return self._cases[key]
+
+
+_NOTHING = Submission(TaskSpec("", ""), "")
+
+
+def counting(rule: Rule) -> Rule:
+    """An observed rule never counts: it is tried as what it may become."""
+    if rule.enforcement is Enforcement.OBSERVE:
+        return replace(rule, enforcement=Enforcement.HARD)
+    return rule
+
+
+def _counted_as(rule: Rule) -> Enforcement:
+    return scoping.rule_enforcement(rule, Flags())
+
+
+__all__ = ["Changed", "Progress", "backtest"]
