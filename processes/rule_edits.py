@@ -40,15 +40,18 @@ class Text:
         return found
 
     def rule(self, index: int, name: str) -> Rule:
-        """Return the rule that a page showed at this place.
+        """Return the rule of this name that a page showed at this place; it may have moved.
 
         Raises:
-            Conflict: another one stands there now.
+            Conflict: no rule has this name now, or several that stand elsewhere.
         """
         rules = self.definition.rules
-        if not (0 <= index < len(rules)) or rules[index].name != name:
-            raise Conflict("draft.stale", f"The rule {name!r} stands in another place by now.")
-        return rules[index]
+        if 0 <= index < len(rules) and rules[index].name == name:
+            return rules[index]
+        named = [rule for rule in rules if rule.name == name]
+        if len(named) != 1:
+            raise Conflict("draft.stale", f"The rule {name!r} does not stand there any more.")
+        return named[0]
 
     def need_phase(self, phase: str) -> None:
         if self.definition.phase(phase) is None:

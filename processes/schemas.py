@@ -9,7 +9,7 @@ from ninja import Field, Schema
 from pydantic import ConfigDict, Discriminator, StrictInt, StrictStr, Tag
 
 from loomverify.paging import DEFAULT_LIMIT, MAX_LIMIT
-from processes.definition.patch import Append, Edit, Remove, SetValue
+from processes.definition.patch import Append, Edit, Move, Remove, SetValue
 from processes.definition.reading import MAX_DEPTH, MAX_NODES
 from processes.models import Process
 
@@ -192,21 +192,35 @@ class AppendEdit(Schema):
         return Append(tuple(self.append), self.value)
 
 
+class MoveEdit(Schema):
+    """Put an entry of a list in another place of it, with the comments that belong to it."""
+
+    model_config = ConfigDict(extra="forbid")
+    move: KeyPath
+    to: StrictInt = Field(ge=0, lt=MAX_NODES, description="Its number when it is there, from 0.")
+
+    @property
+    def edit(self) -> Edit:
+        return Move(tuple(self.move), self.to)
+
+
+KINDS = ("set", "remove", "append", "move")
+
+
 def _kind_of(edit: Any) -> str | None:
-    kinds = [
-        kind for kind in ("set", "remove", "append") if isinstance(edit, dict) and kind in edit
-    ]
+    kinds = [kind for kind in KINDS if isinstance(edit, dict) and kind in edit]
     return kinds[0] if len(kinds) == 1 else None
 
 
 AnyEdit = Annotated[
     Annotated[SetEdit, Tag("set")]
     | Annotated[RemoveEdit, Tag("remove")]
-    | Annotated[AppendEdit, Tag("append")],
+    | Annotated[AppendEdit, Tag("append")]
+    | Annotated[MoveEdit, Tag("move")],
     Discriminator(
         _kind_of,
         custom_error_type="edit.kind",
-        custom_error_message="An edit holds exactly one of set, remove and append.",
+        custom_error_message="An edit holds exactly one of set, remove, append and move.",
     ),
 ]
 

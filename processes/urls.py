@@ -2,7 +2,17 @@
 
 from django.urls import path
 
-from processes.views import drafts, importing, matrix, phases, publishing, reading, review, rules
+from processes.views import (
+    drafts,
+    importing,
+    matrix,
+    phases,
+    publishing,
+    reading,
+    review,
+    rows,
+    rules,
+)
 
 PROCESSES = "p/<slug:project>/processes/"
 PROCESS = f"{PROCESSES}<str:slug>/"
@@ -29,14 +39,17 @@ urlpatterns = [
     path(f"{DRAFT}rebase/", drafts.draft_rebase, name="draft_rebase"),
     path(f"{DRAFT}matrix/", matrix.draft_matrix, name="draft_matrix"),
     path(f"{DRAFT}matrix/switch/", matrix.draft_toggle, name="draft_toggle"),
-    path(f"{DRAFT}rules/", rules.draft_rules, name="draft_rules"),
+    path(f"{DRAFT}rules/", rows.draft_rules, name="draft_rules"),
     path(f"{DRAFT}rules/new/", rules.draft_rule_new, name="draft_rule_new"),
     path(f"{DRAFT}rules/try/", rules.draft_rule_try, name="draft_rule_try"),
     path(f"{DRAFT}rules/<int:index>/", rules.draft_rule, name="draft_rule"),
     path(f"{DRAFT}rules/<int:index>/copy/", rules.draft_rule_copy, name="draft_rule_copy"),
+    path(f"{DRAFT}rules/<int:index>/set/", rows.draft_rule_set, name="draft_rule_set"),
+    path(f"{DRAFT}rules/<int:index>/move/", rows.draft_rule_move, name="draft_rule_move"),
     path(f"{DRAFT}rules/<int:index>/delete/", rules.draft_rule_delete, name="draft_rule_delete"),
-    path(f"{DRAFT}phases/", phases.draft_phases, name="draft_phases"),
+    path(f"{DRAFT}phases/", rows.draft_phases, name="draft_phases"),
     path(f"{DRAFT}phases/<int:index>/", phases.draft_phase, name="draft_phase"),
+    path(f"{DRAFT}phases/<int:index>/move/", rows.draft_phase_move, name="draft_phase_move"),
     path(f"{DRAFT}review/", review.draft_review, name="draft_review"),
     path(f"{DRAFT}publish/", publishing.draft_publish, name="draft_publish"),
 ]

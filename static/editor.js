@@ -142,6 +142,58 @@
     last.after(next);
   });
 
+  // ------------------------------------------------------------ the order of rows
+
+  // Moves wait for each other, and each names its row: a row that moved is still found.
+  const rows = document.getElementById("rows");
+  const move = (row, values) => {
+    const sent = { seen_name: row.dataset.name, ...values };
+    htmx.ajax("POST", row.dataset.move, { source: rows, target: rows, swap: "innerHTML", values: sent });
+  };
+  let dragged = null;
+  const rowOf = (event) => event.target.closest?.("#rows [data-row]");
+
+  rows?.addEventListener("click", (event) => {
+    const button = event.target.closest("button[name=step]");
+    if (!button) return;
+    event.preventDefault();
+    move(rowOf(event), { step: button.value });
+  });
+  rows?.addEventListener("keydown", (event) => {
+    const step = { ArrowUp: "up", ArrowDown: "down" }[event.key];
+    const row = rowOf(event);
+    if (!step || !row || !event.altKey || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    if (!event.repeat || !rows.classList.contains("htmx-request")) move(row, { step });
+  });
+  rows?.addEventListener("dragstart", (event) => {
+    if (!event.target.closest?.("[data-grip]")) return;
+    dragged = rowOf(event);
+    event.dataTransfer.effectAllowed = "move";
+    event.dataTransfer.setData("text/plain", dragged.dataset.name);
+    event.dataTransfer.setDragImage(dragged, 12, 12);
+  });
+  const mark = (row) => {
+    for (const other of rows.querySelectorAll(".drop-above, .drop-below")) {
+      other.classList.remove("drop-above", "drop-below");
+    }
+    if (!row || row === dragged) return;
+    row.classList.add(Number(row.dataset.at) < Number(dragged.dataset.at) ? "drop-above" : "drop-below");
+  };
+  rows?.addEventListener("dragover", (event) => {
+    if (!dragged) return;
+    mark(rowOf(event));
+    if (rowOf(event)) event.preventDefault();
+  });
+  rows?.addEventListener("dragend", () => { mark(null); dragged = null; });
+  rows?.addEventListener("drop", (event) => {
+    const target = rowOf(event);
+    if (!dragged || !target || target === dragged) return;
+    event.preventDefault();
+    dragged.querySelector("a[data-walk]").focus(); // focus follows the row
+    move(dragged, { beside: target.dataset.at, beside_name: target.dataset.name });
+  });
+
   // ------------------------------------------------------------ parts
 
   // A refused form and a conflict bring their own part; of two matrices the newer one stays.

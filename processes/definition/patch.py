@@ -13,9 +13,10 @@ from typing import Any
 
 from processes.definition.patching.applying import append, remove, set_value
 from processes.definition.patching.finding import Path, Unpatchable, resolved
+from processes.definition.patching.moving import move
 from processes.definition.patching.tree import Document, read_document
 
-__all__ = ["Append", "Edit", "Path", "Remove", "SetValue", "Unpatchable", "patch"]
+__all__ = ["Append", "Edit", "Move", "Path", "Remove", "SetValue", "Unpatchable", "patch"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,15 @@ class Append:
     value: Any
 
 
-Edit = SetValue | Remove | Append
+@dataclass(frozen=True, slots=True)
+class Move:
+    """Put an entry of a list where `to` says, from 0, with the comments that belong to it."""
+
+    path: Path
+    to: int
+
+
+Edit = SetValue | Remove | Append | Move
 
 
 def patch(source: str, edits: Sequence[Edit]) -> str:
@@ -70,4 +79,6 @@ def _apply(document: Document, edit: Edit) -> Document:
         return set_value(document, path, edit.value)
     if isinstance(edit, Append):
         return append(document, path, edit.value)
+    if isinstance(edit, Move):
+        return move(document, path, edit.to)
     return remove(document, path)

@@ -9,7 +9,7 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods
 
 from loomverify.accounts.access import AccessRequest
 from loomverify.errors import Conflict, InputError
@@ -19,17 +19,9 @@ from processes.definition.model import Phase
 from processes.definition.patch import Edit, Path, Remove, SetValue
 from processes.forms import PhaseForm, phase_values
 from processes.models import Draft
-from processes.views.access import back_to, draft_form, draft_page, lock_version_of
+from processes.views.access import back_to, draft_form, lock_version_of
 from processes.views.drafts import PAGE, draft_context
 from processes.views.rules import need_loading
-
-
-@never_cache
-@require_safe
-@draft_page
-def draft_phases(request: AccessRequest, draft: Draft) -> HttpResponse:
-    context = draft_context(draft, "phases")
-    return render(request, "processes/draft_phases.html", context)
 
 
 @never_cache

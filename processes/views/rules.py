@@ -10,7 +10,7 @@ from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST
 
 from loomverify.accounts.access import AccessRequest
 from loomverify.errors import Conflict, InputError
@@ -26,16 +26,6 @@ from processes.views.access import back_to, draft_form, draft_page, lock_version
 from processes.views.drafts import PAGE, draft_context
 
 Change = Callable[[str], str]
-
-
-@never_cache
-@require_safe
-@draft_page
-def draft_rules(request: AccessRequest, draft: Draft) -> HttpResponse:
-    context = draft_context(draft, "rules")
-    definition = context["checked"].definition
-    matrix = selectors.matrix(definition) if definition else None
-    return render(request, "processes/draft_rules.html", {**context, "matrix": matrix})
 
 
 @never_cache

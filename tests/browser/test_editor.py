@@ -349,3 +349,72 @@ def test_the_way_back_shows_what_it_changes(visit: Visit, scene: Scene) -> None:
     page.get_by_role("button", name="Go back to v1").click()
 
     expect(page.get_by_text("v1 is published.")).to_be_visible()
+
+
+def rule_names(page: Page) -> list[str]:
+    return page.locator("#rows a[data-walk]").all_inner_texts()
+
+
+def test_a_field_is_set_in_the_row_and_focus_stays(
+    visit: Visit, scene: Scene, editor: User
+) -> None:
+    visitor = visit(editor)
+    page = visitor.go(url(scene, "draft_rules"))
+    chooser = page.get_by_label("Counts as, no-placeholders")
+
+    chooser.focus()
+    chooser.select_option("observe")
+
+    expect(page.locator("#rows .tag-observe")).to_have_count(1)
+    expect(chooser).to_be_focused()
+    expect(page.locator("#draft-bar")).to_contain_text("changed from")
+    assert "enforcement: observe" in text_of(editor)
+    assert visitor.complaints == []
+
+
+def test_rules_are_ordered_by_keys_and_focus_follows(
+    visit: Visit, scene: Scene, editor: User
+) -> None:
+    visitor = visit(editor)
+    page = visitor.go(url(scene, "draft_rules"))
+    link = page.get_by_role("link", name="no-placeholders", exact=True)
+    link.focus()
+
+    page.keyboard.press("Alt+ArrowDown")
+
+    expect(page.locator("#rows a[data-walk]").last).to_have_text("no-placeholders")
+    expect(link).to_be_focused()
+    page.keyboard.press("Alt+ArrowUp")
+    expect(page.locator("#rows a[data-walk]").first).to_have_text("no-placeholders")
+    page.get_by_role("button", name="Move figures-have-sources up").click()
+    expect(page.locator("#rows a[data-walk]").first).to_have_text("figures-have-sources")
+    expect(page.get_by_role("button", name="Move figures-have-sources up")).to_be_focused()
+    assert visitor.complaints == []
+
+
+def test_rules_are_ordered_by_dragging(visit: Visit, scene: Scene, editor: User) -> None:
+    page = visit(editor).go(url(scene, "draft_rules"))
+    row = page.locator("[data-row][data-name=no-placeholders]")
+
+    row.locator("[data-grip]").drag_to(page.locator("[data-row][data-name=figures-have-sources]"))
+
+    expect(page.locator("#rows a[data-walk]").last).to_have_text("no-placeholders")
+    expect(row.locator("a[data-walk]")).to_be_focused()
+    text = text_of(editor)
+    assert text.index("figures-have-sources") < text.index("no-placeholders")
+
+
+def test_rows_are_set_and_ordered_without_a_script(
+    visit: Visit, scene: Scene, editor: User
+) -> None:
+    page = visit(editor, script=False).go(url(scene, "draft_rules"))
+
+    page.get_by_role("button", name="Move no-placeholders down").click()
+    assert rule_names(page) == ["figures-have-sources", "no-placeholders"]
+    page.get_by_label("Severity, no-placeholders").select_option("error")
+    page.get_by_role("button", name="Set the fields of no-placeholders").click()
+
+    expect(page.get_by_label("Severity, no-placeholders")).to_have_value("error")
+    page.goto(page.url.replace("/rules/", "/phases/"))
+    page.get_by_role("button", name="Move write up").click()
+    assert rule_names(page) == ["write", "build"]

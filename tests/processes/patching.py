@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from processes.definition.patch import Append, Edit, Remove, SetValue
+from processes.definition.patch import Append, Edit, Move, Remove, SetValue
 
 STYLES = sorted((Path(__file__).parent / "styles").glob("*.yaml"))
 BUILT_IN = sorted((Path(__file__).parents[2] / "processes" / "builtin").glob("*.yaml"))
@@ -48,6 +48,8 @@ def meant(document: Any, edit: Edit) -> Any:
         node[last].append(edit.value)
     elif isinstance(edit, Remove):
         del node[last]
+    elif isinstance(edit, Move):
+        node.insert(edit.to, node.pop(last))
     return changed
 
 

@@ -48,6 +48,17 @@ def test_an_edit_adds_a_version_that_waits_to_be_published(admin: Api, editor: A
     assert AuditEntry.objects.filter(verb="process_version.added", reason="for a test").exists()
 
 
+def test_an_entry_is_moved_with_all_that_it_holds(admin: Api) -> None:
+    admin.add(SMALL)
+
+    answer = edit(admin, {"move": ["phases", "check"], "to": 0})
+
+    moved = source_of("small", 2)
+    assert answer.status_code == 201
+    assert moved.index("- id: check") < moved.index("- id: build")
+    assert sorted(moved.splitlines()) == sorted(SMALL.splitlines())
+
+
 @pytest.mark.parametrize("path", STYLES, ids=lambda path: path.stem)
 def test_everything_else_in_the_file_stays_byte_for_byte(admin: Api, path: Any) -> None:
     source = text_of(path)

@@ -4,6 +4,8 @@ import json
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from tests.builders import SOURCE_TEXT, make_project
@@ -247,10 +249,12 @@ def test_a_deleted_rule_comes_back_by_undo(desk: Desk) -> None:
     assert desk.draft.source_text == SOURCE_TEXT
 
 
-def test_a_rule_that_moved_is_not_deleted_by_its_old_number(desk: Desk) -> None:
+def test_a_rule_that_moved_is_deleted_by_its_name(desk: Desk) -> None:
     desk.post("draft_rule_delete", 0, seen_name="figures-have-sources")
+    desk.post("draft_rule_delete", 0, seen_name="gone")
 
-    assert desk.draft.source_text == SOURCE_TEXT
+    assert desk.rule("no-placeholders")
+    assert "figures-have-sources" not in desk.draft.source_text
 
 
 @pytest.mark.parametrize("path", ["draft_rule", "draft_phase"])
@@ -372,3 +376,138 @@ def test_every_button_of_the_matrix_says_what_it_is(desk: Desk) -> None:
     assert page.count('name="switch"') == page.count('name="switch" value="{&quot;kind&quot;') > 0
     assert page.count("aria-pressed") == page.count('name="switch"')
     assert reverse("draft_toggle", args=[desk.process.project.slug, "small-work"]) in page
+
+
+SHOWN = {"enforcement": "", "severity": "warning", "target": "output", "type": "regex"}
+OTHER = {**SHOWN, "severity": "error", "type": "llm"}
+
+
+def set_in_row(desk: Desk, rule: str, *, htmx: bool = True, **chosen: str) -> Any:
+    index, shown = (0, SHOWN) if rule == "no-placeholders" else (1, OTHER)
+    seen = {f"seen_{name}": value for name, value in shown.items()}
+    fields = {**shown, **seen, **chosen, "seen_name": rule}
+    return desk.post("draft_rule_set", index, htmx=htmx, **fields)
+
+
+@pytest.mark.parametrize("htmx", [True, False])
+@pytest.mark.parametrize(
+    ("field", "value", "line"),
+    [("enforcement", "hard", "enforcement: hard"), ("severity", "error", "severity: error"),
+     ("target", "evidence", "target: evidence"), ("type", "llm", "type: llm")],
+)  # fmt: skip
+def test_one_field_of_a_rule_is_set_in_its_row(
+    desk: Desk, field: str, value: str, line: str, htmx: bool
+) -> None:
+    answer = set_in_row(desk, "no-placeholders", htmx=htmx, **{field: value})
+
+    place = '      applies_to_phases: ["*"]\n'
+    expected = SOURCE_TEXT.replace(place, f"{place}      {line}\n")
+    if field == "type":
+        expected = SOURCE_TEXT.replace("type: regex", line)
+    assert answer.status_code == (200 if htmx else 302)
+    assert desk.draft.source_text == expected
+
+
+def test_fields_set_in_two_windows_all_count(desk: Desk) -> None:
+    set_in_row(desk, "no-placeholders", severity="error")
+    desk.post("draft_rule_move", 1, seen_name="figures-have-sources", step="up", htmx=True)
+    set_in_row(desk, "no-placeholders", enforcement="observe")
+    answer = set_in_row(desk, "figures-have-sources", enforcement="advisory")
+
+    rule, moved = desk.rule("no-placeholders"), desk.rule("figures-have-sources")
+    assert (rule.severity, rule.enforcement) == ("error", "observe")
+    assert (moved.enforcement, moved.severity) == ("advisory", "error")
+    assert answer.headers["Draft-Version"] == "5"
+
+
+def test_a_text_that_is_no_pattern_does_not_become_one_in_its_row(desk: Desk) -> None:
+    desk.save(SOURCE_TEXT.replace("Every figure", "(every figure"))
+    before = desk.draft.source_text
+
+    answer = set_in_row(desk, "figures-have-sources", type="regex")
+
+    assert "cannot be a pattern" in said(answer)
+    assert "line 22" in said(answer)
+    assert desk.draft.source_text == before
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"type": "python"}, {"severity": ""}, {"enforcement": "\0"}, {"seen_name": "gone"},
+     {"target": "x" * 9999}, {"seen_severity": "none"}],
+)  # fmt: skip
+@pytest.mark.parametrize("htmx", [True, False])
+def test_a_strange_row_changes_nothing(desk: Desk, fields: dict[str, str], htmx: bool) -> None:
+    rule = fields.get("seen_name", "no-placeholders")
+    desk.post(
+        "draft_rule_set",
+        0,
+        htmx=htmx,
+        **{**SHOWN, "severity": "error", "seen_name": rule, **fields},
+    )
+
+    assert desk.draft.source_text == SOURCE_TEXT
+
+
+def move(desk: Desk, index: int, name: str, **how: Any) -> Any:
+    return desk.post("draft_rule_move", index, seen_name=name, **how)
+
+
+def test_a_rule_is_moved_and_undo_brings_it_back(desk: Desk) -> None:
+    page = move(desk, 1, "figures-have-sources", step="up", htmx=True).content.decode()
+
+    assert page.index("figures-have-sources") < page.index("no-placeholders")
+    assert sorted(desk.draft.source_text) == sorted(SOURCE_TEXT)
+    desk.post("draft_undo", lock_version=desk.draft.lock_version, then="rules")
+    assert desk.draft.source_text == SOURCE_TEXT
+
+
+def test_a_rule_is_dropped_on_another_by_name(desk: Desk) -> None:
+    move(desk, 0, "no-placeholders", beside=1, beside_name="figures-have-sources")
+
+    text = desk.draft.source_text
+    assert text.index("figures-have-sources") < text.index("no-placeholders")
+
+
+@pytest.mark.parametrize(
+    "how",
+    [{"step": "up"}, {"step": "sideways"}, {}, {"beside": "9" * 20}, {"beside_name": "gone"},
+     {"beside": "0", "beside_name": "no-placeholders"}],
+)  # fmt: skip
+def test_a_move_to_nowhere_changes_nothing(desk: Desk, how: dict[str, str]) -> None:
+    answer = move(desk, 0, "no-placeholders", **how)
+
+    assert answer.status_code == 302
+    assert desk.draft.source_text == SOURCE_TEXT
+
+
+def test_a_rule_does_not_move_into_the_list_of_semantic_checks(desk: Desk) -> None:
+    extra = "  policy:\n    semantic_checks:\n      - {id: honest, check: Is it honest?}\n"
+    desk.save(SOURCE_TEXT + extra)
+
+    answer = move(desk, 0, "no-placeholders", beside=2, beside_name="honest", htmx=True)
+
+    assert "lists of their own" in said(answer)
+
+
+def test_phases_are_put_in_order(desk: Desk) -> None:
+    desk.post("draft_phase_move", 1, seen_name="write", step="up", htmx=True)
+    moved = desk.draft.source_text
+    desk.post("draft_phase_move", 0, seen_name="build", beside=0, beside_name="write")
+
+    assert moved.index("id: write") < moved.index("id: build")
+    assert desk.draft.source_text == SOURCE_TEXT
+
+
+def test_the_lists_take_as_many_queries_for_many_rules_as_for_few(desk: Desk) -> None:
+    rules = "".join(
+        f"    - {{name: r{n}, check: c, applies_to_phases: [build]}}\n" for n in range(60)
+    )
+    desk.save(SOURCE_TEXT + "# changed\n")
+    with CaptureQueriesContext(connection) as few:
+        desk.get("draft_rules")
+    desk.save(SOURCE_TEXT + rules)
+    with CaptureQueriesContext(connection) as many:
+        desk.get("draft_rules")
+
+    assert len(many) == len(few) > 0

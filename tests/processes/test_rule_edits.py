@@ -107,11 +107,19 @@ def test_the_last_phase_of_a_rule_stays_since_without_one_it_would_speak_everywh
         toggle("one", "plan", on=False)
 
 
-def test_a_cell_of_another_rule_by_now_is_left_alone() -> None:
+@pytest.mark.parametrize("index", [index_of("text"), 99, -1])
+def test_a_rule_that_stands_in_another_place_by_now_is_found_by_its_name(index: int) -> None:
+    moved = rule_edits.toggled(SOURCE, index=index, name="one", phase="write", on=True)
+
+    assert moved == toggle("one", "write", on=True)
+
+
+def test_a_cell_of_a_rule_or_phase_that_is_gone_is_left_alone() -> None:
     with pytest.raises(Conflict):
-        rule_edits.toggled(SOURCE, index=index_of("text"), name="one", phase="plan", on=True)
+        rule_edits.toggled(SOURCE, index=0, name="gone", phase="plan", on=True)
+    twins = SOURCE.replace("name: text", "name: one")
     with pytest.raises(Conflict):
-        rule_edits.toggled(SOURCE, index=99, name="one", phase="plan", on=True)
+        rule_edits.toggled(twins, index=99, name="one", phase="plan", on=True)
     with pytest.raises(Conflict):
         toggle("one", "gone", on=True)
 

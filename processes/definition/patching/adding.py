@@ -154,7 +154,7 @@ def _lines(document: Document, node: Node, entry: Entry) -> Iterator[Splice]:
             yield entry.start, node.entries[index + 1].start, ""
         return
     floor = node.entries[index - 1].end if index else 0
-    start = _with_comments(document, entry, floor)
+    start = with_comments(document, entry, floor)
     following = document.next_line(end)
     if following == end and start:  # the file has no last line break, and gets none
         before = start - (2 if source[:start].endswith("\r\n") else 1)
@@ -162,7 +162,7 @@ def _lines(document: Document, node: Node, entry: Entry) -> Iterator[Splice]:
     yield start, following, ""
 
 
-def _with_comments(document: Document, entry: Entry, floor: int) -> int:
+def with_comments(document: Document, entry: Entry, floor: int) -> int:
     """Return where the comment lines directly above an entry begin, in the same column."""
     start = document.line_start(entry.start)
     indent = document.text[start : entry.start]
@@ -186,7 +186,7 @@ def _out_of_flow(document: Document, node: Node, entry: Entry) -> Iterator[Splic
     stands_alone = document.begins_line(entry.start) and source[comma : comma + 1] == ","
     if stands_alone and document.rest_of_line(comma + 1) is not None:
         floor = entries[index - 1].end if index else node.body + 1
-        yield _with_comments(document, entry, floor), document.next_line(comma + 1), ""
+        yield with_comments(document, entry, floor), document.next_line(comma + 1), ""
     if index + 1 < len(entries):
         yield entry.start, entries[index + 1].start, ""
         return

@@ -17,12 +17,14 @@ class Change:
     """An edit as it changes the tree: of one node's entries, the one at `index`.
 
     `index` past the last entry adds one; `said` None removes; `key` names an added one.
+    With `moved_to` the entry goes there as it is.
     """
 
     parent: Node
     index: int
     said: Said | None
     key: str | None = None
+    moved_to: int | None = None
 
 
 def said(node: Node, change: Change | None = None) -> Said:
@@ -41,7 +43,9 @@ def said(node: Node, change: Change | None = None) -> Said:
 
 
 def _apply(entries: list[tuple[Said, Said]], change: Change) -> None:
-    if change.said is None:
+    if change.moved_to is not None:
+        entries.insert(change.moved_to, entries.pop(change.index))
+    elif change.said is None:
         del entries[change.index]
     elif change.index < len(entries):
         entries[change.index] = (entries[change.index][0], change.said)
