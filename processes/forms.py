@@ -38,8 +38,7 @@ class PublishForm(ReasonForm):
         label="Why all the same",
         required=False,
         max_length=1000,
-        help_text="Golden cases do not hold with it, or were not all replayed. "
-        "What you say stands in the audit log.",
+        help_text="It answers all that speaks against it above, and stands in the audit log.",
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
 

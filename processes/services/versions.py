@@ -15,6 +15,7 @@ from loomverify.accounts.access import SYSTEM, Actor
 from loomverify.accounts.audit import record
 from loomverify.accounts.models import Project, Role
 from loomverify.errors import Conflict, FaultError, InputError, Issue
+from loomverify.guarding import NOTHING
 from processes.definition.lint import lint
 from processes.definition.load import Loaded, load
 from processes.definition.model import Definition, Problem
@@ -114,11 +115,13 @@ def publish(
     reason: str,
     instead_of: int | None = ANY_VERSION,
     corpus_reason: str = "",
+    answered: Mapping[str, str] = NOTHING,
 ) -> ProcessVersion:
     """Judge runs submitted from now on by this version; also the way back.
 
     With `instead_of` only where that version (None: no version) is the published one.
     `corpus_reason` says why, where a guard objects; the first publication is not guarded.
+    `answered`: by a guard's name, why its objection alone is answered without one.
 
     Raises:
         NotFound: the process has no version of this number.
@@ -133,15 +136,14 @@ def publish(
             raise Conflict("process.published", "Another version was published in the meantime.")
         version = version_by_number(process, number)
         if process.published_id != version.pk:
-            kept = _guarded(process, version, corpus_reason) if process.published else {}
+            wish = Publication(process, version.source_text, version)
+            is_guarded = process.published is not None
+            kept = (
+                PUBLISHING.need(wish, reason=corpus_reason, answered=answered) if is_guarded else {}
+            )
             loaded = load(version.source_text)
             _publish(process, version, loaded, actor=actor, reason=reason, kept=kept)
     return version
-
-
-def _guarded(process: Process, version: ProcessVersion, corpus_reason: str) -> dict[str, list[Any]]:
-    wish = Publication(process, version.source_text, version)
-    return PUBLISHING.need(wish, reason=corpus_reason)
 
 
 def _refusal(loaded: Loaded) -> InputError:

@@ -120,7 +120,8 @@ def test_the_reason_of_the_way_back_counts_where_a_guard_objects(
     project: Project, legacy: VerifierVersion, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     activate(legacy)
-    objection = Word(Issue("golden.not_replayed", "Nothing was replayed."), "0 of 9.", "", None)
+    issue = Issue("golden.not_replayed", "Nothing was replayed.")
+    objection = Word("corpus", issue, "0 of 9.", "", None)
     monkeypatch.setattr(ACTIVATING, "_guards", [lambda _: objection])
     with pytest.raises(Conflict):
         services.activate(project=project, number=1, actor=BEN, reason="Worse.")

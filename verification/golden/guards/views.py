@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from django.contrib import messages
 from django.http import Http404, HttpResponse
@@ -14,12 +14,14 @@ from django.views.decorators.http import require_http_methods
 from loomverify.accounts.access import AccessRequest, project_page
 from loomverify.accounts.models import Role
 from loomverify.errors import InputError
-from processes.guards import Publication
+from loomverify.guarding import Word
+from processes.guards import PUBLISHING, Publication
 from processes.models import Draft
 from processes.views.access import draft_page, is_part, process_of, version_of
 from verification.golden.guards.asking import Heard, heard_of_process, heard_of_verifier
 from verification.golden.guards.starting import start_for_process, start_for_verifier
 from verification.golden.guards.words import TEMPLATE, word_of
+from verification.verifiers.guards import ACTIVATING
 from verification.verifiers.models import VerifierVersion
 
 PART = ["GET", "HEAD", "POST"]
@@ -55,6 +57,7 @@ def golden_guard_verifier(request: AccessRequest, number: int) -> HttpResponse:
         request,
         start=lambda: start_for_verifier(access=request.access, version=version),
         hear=lambda: heard_of_verifier(version),
+        words=lambda: ACTIVATING.words(version),
         page=reverse("verifier_detail", args=[request.access.project.slug, number]),
     )
 
@@ -64,6 +67,7 @@ def _of_publication(request: AccessRequest, wish: Publication, page: str) -> Htt
         request,
         start=lambda: start_for_process(access=request.access, wish=wish),
         hear=lambda: heard_of_process(wish),
+        words=lambda: PUBLISHING.words(wish),
         page=page,
     )
 
@@ -73,9 +77,13 @@ def _answer(
     *,
     start: Callable[[], bool],
     hear: Callable[[], Heard | None],
+    words: Callable[[], Sequence[Word]],
     page: str,
 ) -> HttpResponse:
-    """The part for htmx; back to the page for everybody else."""
+    """The part for htmx; back to the page for everybody else.
+
+    The question for a reason goes once no guard, of the `words` of all, objects any more.
+    """
     problem = ""
     if request.method == "POST":
         try:
@@ -90,4 +98,6 @@ def _answer(
     if heard is None:
         return HttpResponse()
     word = word_of(heard, request.path, problem=problem)
-    return render(request, TEMPLATE, {"word": word, "is_part": True})
+    is_asked = bool(word.objection) or any(one.objection for one in words())
+    shown = {"word": word, "is_part": True, "is_reason_asked": is_asked}
+    return render(request, TEMPLATE, shown)

@@ -24,6 +24,7 @@ from verification.verifiers.guards import ACTIVATING
 from verification.verifiers.models import VerifierVersion
 from verification.verifiers.services import lock
 
+NAME = "corpus"
 TEMPLATE = "golden/_guard.html"
 MAX_NAMED = 5
 MAX_LINES = 3
@@ -116,7 +117,7 @@ def word_of(heard: Heard, url: str, *, problem: str = "") -> Word:
     """`problem`: why no replay could be started just now."""
     said = FIGURES[heard.state](heard)
     kept = f"{said} Replay {heard.replay.uuid}." if heard.replay else said
-    return Word(_objection(heard, said), kept, TEMPLATE, _shown(heard, url, problem))
+    return Word(NAME, _objection(heard, said), kept, TEMPLATE, _shown(heard, url, problem))
 
 
 def _objection(heard: Heard, said: str) -> Issue | None:

@@ -17,6 +17,7 @@ from loomverify.accounts.models import Role
 from loomverify.errors import Conflict, InputError
 from loomverify.guarding import REASON, Objected, Word
 from verification.engine.cutover import Gate
+from verification.golden.guards.words import NAME
 from verification.golden.replays.selectors import progress
 from verification.trials import selectors
 from verification.trials.figures import figures_of
@@ -109,9 +110,10 @@ def _change(trial: Trial) -> tuple[Cutover | None, str]:
 
 def _words(trial: Trial, change: Cutover | None, gate: Gate) -> Sequence[Word]:
     """What guards say, where the gate's replay of the corpus does not answer them."""
-    if change is None or cutovers.heard_already(trial, change, gate):
+    if change is None:
         return ()
-    return cutovers.words_of(change)
+    is_heard = bool(cutovers.heard_already(trial, change, gate))
+    return [word for word in cutovers.words_of(change) if not (is_heard and word.name == NAME)]
 
 
 @never_cache

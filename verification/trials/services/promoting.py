@@ -16,6 +16,7 @@ from processes.models import Process, ProcessVersion
 from processes.services import versions
 from processes.services.versions import lock_versions
 from verification.engine.cutover import Gate, GateState
+from verification.golden.guards.words import NAME
 from verification.runs.storable import storable
 from verification.trials import selectors
 from verification.trials.models import StopReason, Trial, TrialState
@@ -68,7 +69,8 @@ def promote(
         cutover = cutover_of(row)
         gate = selectors.gate_of(row)
         is_override = _check_gate(gate, override=override)
-        _go_live(access, cutover, said, corpus_reason or heard_already(row, cutover, gate))
+        heard = "" if corpus_reason else heard_already(row, cutover, gate)
+        _go_live(access, cutover, said, corpus_reason, heard)
         _promoted(access, row, cutover, gate, said, is_override=is_override)
         _watch(access, row, cutover, watch_days)
     trial.refresh_from_db()
@@ -141,12 +143,13 @@ def _check_gate(gate: Gate, *, override: bool) -> bool:
     return True
 
 
-def _go_live(access: Access, cutover: Cutover, reason: str, corpus_reason: str) -> None:
+def _go_live(access: Access, cutover: Cutover, reason: str, corpus_reason: str, heard: str) -> None:
+    """`heard` is what the gate's replay of the corpus answers; other guards ask for themselves."""
     if cutover.process:
         before, after = cutover.process
-        _publish(access, after, before.number, reason, corpus_reason)
+        _publish(access, after, before.number, reason, corpus_reason, heard=heard)
     if cutover.verifier:
-        _activate(access, cutover.verifier[1].number, reason, corpus_reason)
+        _activate(access, cutover.verifier[1].number, reason, corpus_reason or heard)
 
 
 def _go_back(access: Access, trial: Trial, reason: str) -> None:
@@ -164,7 +167,13 @@ def _go_back(access: Access, trial: Trial, reason: str) -> None:
 
 
 def _publish(
-    access: Access, version: ProcessVersion, instead_of: int, reason: str, corpus_reason: str
+    access: Access,
+    version: ProcessVersion,
+    instead_of: int,
+    reason: str,
+    corpus_reason: str,
+    *,
+    heard: str = "",
 ) -> None:
     versions.publish(
         process=version.process,
@@ -173,6 +182,7 @@ def _publish(
         reason=reason,
         instead_of=instead_of,
         corpus_reason=corpus_reason,
+        answered={NAME: heard},
     )
 
 
