@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,15 @@ def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: N
     test = django_settings.DATABASES["default"].setdefault("TEST", {})
     name = test.get("NAME") or f"test_{django_settings.DATABASES['default']['NAME']}"
     test["NAME"] = name + os.environ.get("LV_TEST_DB_SUFFIX", "")
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None) -> Iterator[None]:
+    """Readers of past runs have connections of their own: none outlives the tests' database."""
+    yield
+    from verification.rules.backtest.readers import READERS
+
+    READERS.close()
 
 
 @pytest.fixture(autouse=True)

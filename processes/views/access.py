@@ -8,6 +8,7 @@ from typing import Any, Concatenate, ParamSpec, cast
 
 from django.contrib import messages
 from django.http import Http404, HttpResponse, HttpResponseRedirect
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
 from django_htmx.http import HttpResponseClientRedirect
@@ -44,7 +45,7 @@ def version_of(process: Process, asked: str) -> ProcessVersion:
     return found
 
 
-View = Callable[Concatenate[AccessRequest, Draft, P], HttpResponse]
+View = Callable[Concatenate[AccessRequest, Draft, P], HttpResponseBase]
 
 
 def draft_page(view: View[P]) -> Callable[..., HttpResponse]:
@@ -61,7 +62,7 @@ def draft_form(view: View[P]) -> Callable[..., HttpResponse]:
 
 
 def _page_of_draft(view: View[P], *, keeps_form: bool) -> Callable[..., HttpResponse]:
-    def wrapper(request: AccessRequest, *args: Any, slug: str, **kwargs: Any) -> HttpResponse:
+    def wrapper(request: AccessRequest, *args: Any, slug: str, **kwargs: Any) -> HttpResponseBase:
         process = process_of(request, slug)
         draft = selectors.draft_of(process, request.user)
         if draft is None and keeps_form and request.method == "POST":

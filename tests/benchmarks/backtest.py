@@ -60,7 +60,7 @@ def measured() -> dict[str, tuple[float, float, float]]:
 
 
 def _measure(project: Any, what: str, check: str) -> tuple[float, float, float]:
-    from verification.rules.backtest.running import backtest
+    from verification.rules.backtest.running import Running
     from verification.rules.backtest.wish import wish_of, with_rule
 
     process = project.processes.get(slug="small-work")
@@ -69,7 +69,7 @@ def _measure(project: Any, what: str, check: str) -> tuple[float, float, float]:
             "enforcement": "hard", "applies_to_phases": ["*"]}  # fmt: skip
     started = time.perf_counter()
     wish = wish_of(process, *with_rule(process.published.source_text, said))
-    running = backtest(wish)
+    running = iter(Running(wish))
     progress = next(running)
     first = time.perf_counter() - started
     for progress in running:  # noqa: B007 - the last one is wanted

@@ -16,11 +16,11 @@ from tests.runs.conftest import Caller, new_project
 from verification.engine.outcome import Outcome
 from verification.rules.backtest import readers as pool
 from verification.rules.backtest import running
-from verification.rules.backtest.running import Progress, backtest
+from verification.rules.backtest.running import Progress, Running, backtest
 from verification.rules.backtest.wish import Wish, wish_of, with_rule
 from verification.rules.models import Backtest
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("readers")]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 MATCHING = "fax: N/A"
 SPOKE = [{"rule": "no-cells", "enforcement": "hard"}]
@@ -40,7 +40,7 @@ def wish(project: Project, check: str = "N/A", *, limit: int = 100, **fields: An
 
 
 def tried(wish: Wish) -> Progress:
-    *_, progress = backtest(wish)
+    progress = backtest(wish)
     assert progress.is_over
     return progress
 
@@ -200,19 +200,29 @@ def test_a_reader_that_dies_blames_no_run(
     assert progress.matched == 0
 
 
-def test_what_is_closed_stops_and_leaves_no_reader_at_work(
-    project: Project, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("ends", ["closed", "stopped"])
+def test_what_is_given_up_leaves_no_reader_at_work(
+    project: Project, monkeypatch: pytest.MonkeyPatch, ends: str
 ) -> None:
     monkeypatch.setattr(running, "FIRST_BATCH", 1)
     for _ in range(40):
         make_run(project, output=MATCHING)
     killed: list[pool.Reader] = []
     kill = pool.Reader.kill
-    monkeypatch.setattr(pool.Reader, "kill", lambda reader: (killed.append(reader), kill(reader)))
 
-    going = backtest(wish(project))
+    def kills(reader: pool.Reader) -> None:
+        killed.append(reader)
+        kill(reader)
+
+    monkeypatch.setattr(pool.Reader, "kill", kills)
+    trial = Running(wish(project))
+    going: Any = iter(trial)
     next(going)
-    going.close()
+    if ends == "closed":
+        going.close()
+    else:
+        trial.stop()
+        assert not any(progress.is_over for progress in going)
 
     assert killed
     assert not any(reader.is_alive for reader in killed)
@@ -224,7 +234,7 @@ def test_a_pattern_that_takes_too_long_is_stopped_and_says_so(
 ) -> None:
     make_run(project, output="a" * 400_000)
 
-    *_, progress = backtest(wish(project, "(a?){500}b"), seconds=0.2)
+    progress = backtest(wish(project, "(a?){500}b"), seconds=0.2)
 
     assert progress.is_over
     assert progress.stopped == running.NO_TIME

@@ -21,8 +21,8 @@ NOT_SEARCHED = "Its text could not be searched."
 class Bucket(StrEnum):
     """What a change of outcome is worth, by what people said of the run.
 
-    `relieved`: stopped or warned of before, let go now, and rightly so. `unlabelled`: held back
-    now, and nobody has said whether that is right.
+    `relieved`: stopped or warned of before, let go now, and rightly so. `unlabelled`: spoken
+    against now, or warned of no longer, and nobody has said whether that is right.
     """
 
     GOOD_CATCH = "good_catch"
@@ -75,7 +75,7 @@ def weigh(past: Past, now: Sequence[Finding]) -> Weighed:
         return Weighed(_held_back(past.is_good), after)
     if after[1] is Verdict.ACCEPT and not past.is_climbed:
         return Weighed(Bucket.COULD_NOT_EVALUATE, None, JUDGE_NOT_ASKED)
-    return Weighed(_let_go(past.is_good), after)
+    return Weighed(_let_go(past, after), after)
 
 
 def _strictness(result: Result) -> int:
@@ -93,6 +93,9 @@ def _held_back(is_good: bool | None) -> Bucket:
     return Bucket.FALSE_ALARM if is_good else Bucket.GOOD_CATCH
 
 
-def _let_go(is_good: bool | None) -> Bucket:
-    """Nobody's word is no word for it: what was held back is let go unseen."""
-    return Bucket.RELIEVED if is_good else Bucket.UNSAFE_PASS
+def _let_go(past: Past, after: Result) -> Bucket:
+    """Nobody's word is no word for it: what was not accepted would be accepted unseen."""
+    if past.is_good is not None:
+        return Bucket.RELIEVED if past.is_good else Bucket.UNSAFE_PASS
+    is_accepted = after[1] is Verdict.ACCEPT and past.result[1] is not Verdict.ACCEPT
+    return Bucket.UNSAFE_PASS if is_accepted else Bucket.UNLABELLED

@@ -4,4 +4,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern
 
-urlpatterns: list[URLPattern] = []
+from verification.rules.backtest.urls import urlpatterns as backtest
+from verification.rules.examples.urls import urlpatterns as examples
+
+urlpatterns: list[URLPattern] = [*examples, *backtest]

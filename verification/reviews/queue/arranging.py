@@ -80,12 +80,12 @@ def take_in(*, access: Access, review: UUID) -> Review:
         asked.rank_at = reviewing.rank_at(now, asked.urgency)
         asked.save(update_fields=["state", "created_at", "rank_at", "expires_at"])
         Run.objects.filter(pk=run.pk).update(review_state="pending")
-        _tell_requested(access.actor, asked, run, now)
+        tell_requested(access.actor, asked, run, now)
         record(access.actor, "review.taken_in", asked, project=access.project)
     return asked
 
 
-def _tell_requested(actor: Actor, asked: Review, run: Run, now: datetime) -> None:
+def tell_requested(actor: Actor, asked: Review, run: Run, now: datetime) -> None:
     told = {"reasons": asked.reasons, "by": actor.name}
     events.append(run.pk, [("review_requested", told)], at=now)
     evaluation = Evaluation.objects.get(pk=asked.evaluation_id)

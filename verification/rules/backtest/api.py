@@ -38,6 +38,6 @@ def backtest_rule(request: HttpRequest, slug: str, body: schemas.BacktestIn) -> 
     wish = wish_of(
         process, source_text, index, phase=body.phase, since=body.since, limit=body.limit
     )
-    *_, progress = backtest(wish)
+    progress = backtest(wish)
     remember(wish, progress, actor=access.actor)
     return whole(progress)

@@ -32,7 +32,7 @@ from verification.runs.submission import submission_of
 JOB_CPU_SECONDS = 120
 IDLE_SECONDS = 300
 MAX_RUN_BYTES = 100_000_000
-CONTEXT_CHARS = 80
+CONTEXT_CHARS = 24, 90
 ROWS_AT_ONCE = 50
 TOO_LARGE = "Too large to be searched."
 LOST = "A file of it is not stored any more."
@@ -174,13 +174,14 @@ def _around(content: bytes, line: int, column: int, quote: str) -> dict[str, str
     for _ in range(line - 1):
         start = content.index(b"\n", start) + 1
     end = content.find(b"\n", start)
-    limit = start + 4 * (column + len(quote) + CONTEXT_CHARS)
+    before, after = CONTEXT_CHARS
+    limit = start + 4 * (column + len(quote) + after)
     shown = content[start : limit if end < 0 else min(end, limit)].decode(errors="replace")
     first = column - 1
     last = first + len(quote.split("\n", 1)[0])
     return {
-        "before": shown[max(0, first - CONTEXT_CHARS) : first],
-        "after": shown[last : last + CONTEXT_CHARS],
+        "before": ("…" if first > before else "") + shown[max(0, first - before) : first],
+        "after": shown[last : last + after],
     }
 
 

@@ -73,6 +73,10 @@ class Reader:
         answers: list[list[Any]] = json.loads(line)
         return answers
 
+    def interrupt(self) -> None:
+        """End it while another thread waits for its answer: that one is told of a lost reader."""
+        self._process.kill()
+
     def kill(self) -> None:
         self._process.kill()
         self._process.wait()

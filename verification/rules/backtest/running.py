@@ -77,36 +77,50 @@ class Progress:
             self.changed.append(changed)
 
 
-def backtest(wish: Wish, *, seconds: float = MAX_SECONDS) -> Iterator[Progress]:
-    """Yield how far it is, after each batch. Close it, and nothing goes on.
+def backtest(wish: Wish, *, seconds: float = MAX_SECONDS) -> Progress:
+    """Go through all runs, and return what came of it.
 
     Raises:
         InputError: `backtest.busy`
     """
-    with READERS.place():
-        trial = _Trial(wish, seconds)
-        try:
-            yield from trial.run()
-        finally:
-            trial.close()
+    *_, progress = Running(wish, seconds=seconds)
+    return progress
 
 
-class _Trial:
-    def __init__(self, wish: Wish, seconds: float) -> None:
+class Running:
+    """A backtest under way, as an iterator: how far it is, after each batch.
+
+    `stop` may be called from another thread: it ends the iteration at once.
+    """
+
+    def __init__(self, wish: Wish, *, seconds: float = MAX_SECONDS) -> None:
         self.wish = wish
+        self.seconds = seconds
         self.rule = counting(wish.rule)
-        self.started = time.monotonic()
-        self.deadline = self.started + seconds
-        self.progress = Progress(history.count(wish), _counted_as(self.rule))
+        self.answers = _Answers(self.rule, wish)
         self.batches = _batches(wish)
         self.owed: dict[Reader, list[PastRun]] = {}
         self.losses = 0
-        self.answers = _Answers(self.rule, wish)
+        self.is_stopped = False
 
-    def run(self) -> Iterator[Progress]:
+    def __iter__(self) -> Iterator[Progress]:
+        with READERS.place():
+            self.started = time.monotonic()
+            self.progress = Progress(history.count(self.wish), _counted_as(self.rule))
+            try:
+                yield from self._run()
+            finally:
+                self._let_go()
+
+    def stop(self) -> None:
+        self.is_stopped = True
+        for reader in list(self.owed):
+            reader.interrupt()
+
+    def _run(self) -> Iterator[Progress]:
         for _ in range(SIDE_BY_SIDE):
             self._begin(READERS.take())
-        while self.owed:
+        while self.owed and not self.is_stopped:
             for reader in self._ready():
                 runs = self.owed.pop(reader)
                 try:
@@ -118,21 +132,22 @@ class _Trial:
                     self._take(runs, answers)
             self.progress.seconds = time.monotonic() - self.started
             yield self.progress
-        self.progress.is_over = True
+        self.progress.is_over = not self.is_stopped
         yield self.progress
 
-    def close(self) -> None:
+    def _let_go(self) -> None:
         for reader in self.owed:
             READERS.give_back(reader, owes=True)
         self.owed.clear()
 
     def _ready(self) -> list[Reader]:
+        left = self.started + self.seconds - time.monotonic()
         pipes = {reader.answers.fileno(): reader for reader in self.owed}
-        ready = wait(list(pipes), timeout=max(0.0, self.deadline - time.monotonic()))
+        ready = wait(list(pipes), timeout=max(0.0, left))
         if ready:
             return [pipes[pipe] for pipe in ready if isinstance(pipe, int)]
         self.progress.stopped = NO_TIME
-        self.close()
+        self._let_go()
         return []
 
     def _begin(self, reader: Reader) -> None:
@@ -161,7 +176,7 @@ class _Trial:
         READERS.give_back(reader, owes=True)
         self.losses += 1
         self._take(runs, [[run.pk, None, READER_LOST] for run in runs])
-        if self.losses < MAX_LOSSES:
+        if self.losses < MAX_LOSSES and not self.is_stopped:
             self._begin(READERS.take())
         elif not self.owed:
             self.progress.stopped = NO_READER
@@ -270,6 +285,3 @@ def counting(rule: Rule) -> Rule:
 
 def _counted_as(rule: Rule) -> Enforcement:
     return scoping.rule_enforcement(rule, Flags())
-
-
-__all__ = ["Changed", "Progress", "backtest"]

@@ -69,11 +69,11 @@ class BacktestIn(Schema):
 class BucketsOut(Schema):
     """How many runs would have ended otherwise, by what people said of the work."""
 
-    good_catch: int = Field(description="Held back now; a person failed the work.")
-    false_alarm: int = Field(description="Held back now; a person accepted the work.")
-    unsafe_pass: int = Field(description="Let go now, without a person who accepted the work.")
+    good_catch: int = Field(description="Spoken against now; a person failed the work.")
+    false_alarm: int = Field(description="Spoken against now; a person accepted it.")
+    unsafe_pass: int = Field(description="Let go now, and no person accepted the work.")
     relieved: int = Field(description="Let go now; a person accepted the work.")
-    unlabelled: int = Field(description="Held back now; nobody decided.")
+    unlabelled: int = Field(description="It ends otherwise, and nobody decided.")
     could_not_evaluate: int = Field(description="What the rule or the run comes to is not known.")
 
 

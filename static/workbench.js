@@ -1,0 +1,97 @@
+// The rule on history: asked again whenever the form changes, and what was asked before is given up.
+(() => {
+  "use strict";
+  const pane = document.querySelector("[data-history]");
+  const form = pane && document.getElementById(pane.dataset.form);
+  if (!form) return;
+  const note = document.querySelector("[data-history-note]");
+  const NEXT = "<!--next-->";
+  const QUIET_MS = 250;
+  let going = null;
+  let timer = 0;
+  let asked = "";
+
+  // The list that somebody opened stays open while figures come.
+  let chosen = "";
+  const draw = (html) => {
+    pane.innerHTML = html;
+    const list = chosen && document.getElementById(chosen);
+    if (list) list.open = true;
+  };
+
+  const read = async (answer) => {
+    const reader = answer.body.getReader();
+    const decoder = new TextDecoder();
+    let text = "";
+    for (;;) {
+      const { done, value } = await reader.read();
+      text += decoder.decode(value, { stream: !done });
+      const parts = text.split(NEXT);
+      text = parts.pop();
+      if (parts.length) draw(parts.at(-1));
+      if (done) return;
+    }
+  };
+
+  const fields = () => {
+    const data = new FormData(form);
+    for (const name of [...data.keys()]) if (name.startsWith("example_")) data.delete(name);
+    return data;
+  };
+
+  const ask = async () => {
+    const data = fields();
+    const said = JSON.stringify([...data]);
+    if (said === asked) return;
+    asked = said;
+    going?.abort();
+    const mine = new AbortController();
+    going = mine;
+    note.hidden = false;
+    try {
+      const answer = await fetch(pane.dataset.history, { method: "POST", body: data, signal: mine.signal });
+      if (!answer.ok) throw new Error(String(answer.status));
+      await read(answer);
+    } catch (error) {
+      if (mine.signal.aborted) return;
+      asked = "";
+      draw('<p class="pad is-warn small" role="alert">No answer from the server. Change the rule to try again.</p>');
+    }
+    if (going === mine) note.hidden = true;
+  };
+
+  const soon = () => {
+    clearTimeout(timer);
+    timer = setTimeout(ask, QUIET_MS);
+  };
+  form.addEventListener("input", soon);
+  form.addEventListener("change", soon);
+  ask();
+
+  pane.addEventListener("click", async (event) => {
+    const link = event.target.closest("a.bucket");
+    const summary = event.target.closest("details[name=bucket] > summary");
+    if (summary) chosen = summary.parentElement.open ? "" : summary.parentElement.id;
+    if (link) {
+      chosen = link.hash.slice(1);
+      const list = document.getElementById(chosen);
+      if (list) list.open = true;
+      return;
+    }
+    const button = event.target.closest("button[data-to-review]");
+    if (!button) return;
+    button.disabled = true;
+    const data = new FormData();
+    data.set("runs", button.dataset.runs);
+    data.set("csrfmiddlewaretoken", form.querySelector("[name=csrfmiddlewaretoken]").value);
+    const told = button.parentElement.querySelector("[data-told]");
+    try {
+      const answer = await fetch(button.dataset.toReview, { method: "POST", body: data });
+      if (!answer.ok) throw new Error(String(answer.status));
+      told.textContent = await answer.text();
+    } catch {
+      told.textContent = "They could not be sent. Try again.";
+      button.disabled = false;
+    }
+  });
+})();

@@ -1,0 +1,89 @@
+"""Somebody asks people about runs that nothing flagged, for instance to label what a rule would stop."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+
+from loomverify.accounts.access import Access
+from loomverify.accounts.audit import record
+from loomverify.errors import InputError
+from processes.selectors import definition_of
+from verification.engine import reviewing
+from verification.reviews.queue.arranging import tell_requested
+from verification.runs.flags import NOBODY, UNCLAIMED
+from verification.runs.models import Review, ReviewState, Run, RunState
+
+ASKED_FOR = "asked_for"
+URGENCY = 20
+MAX_RUNS = 50
+CLOSED = (ReviewState.EXPIRED, ReviewState.WITHDRAWN)
+
+
+def ask_about(*, access: Access, runs: Sequence[UUID], why: str) -> int:
+    """Open a review of each of these runs, and return of how many: others have one already.
+
+    Raises:
+        InputError: `review.too_many`
+    """
+    if len(runs) > MAX_RUNS:
+        raise InputError("review.too_many", f"At most {MAX_RUNS} runs at once.")
+    known = Run.objects.filter(project=access.project, uuid__in=runs, state=RunState.FINISHED)
+    return sum(_ask(access, pk, why) for pk in known.order_by("pk").values_list("pk", flat=True))
+
+
+def _ask(access: Access, pk: int, why: str) -> bool:
+    """The review is locked before its run, as everywhere."""
+    with transaction.atomic():
+        rows = Review.objects.select_for_update(of=("self",), no_key=True)
+        review = rows.filter(run=pk).first()
+        locked = Run.objects.select_for_update(of=("self",), no_key=True)
+        run = locked.select_related("process", "task").defer("search", "result").get(pk=pk)
+        is_free = review is None or (review.state in CLOSED and not review.told_at)
+        if not is_free or run.review_state != NOBODY or run.state != RunState.FINISHED:
+            return False
+        columns = _opened(run, review)
+        if review is None:
+            review = Review.objects.create(run=run, **columns)
+        else:
+            Review.objects.filter(pk=review.pk).update(**columns)
+            review.refresh_from_db()
+        Run.objects.filter(pk=pk).update(review_state="pending")
+        tell_requested(access.actor, review, run, review.created_at)
+        record(access.actor, "review.asked_for", review, project=access.project, reason=why[:300])
+    return True
+
+
+def _opened(run: Run, known: Review | None) -> dict[str, Any]:
+    policy = definition_of(run.process_version_id).policy.review
+    now, hours = timezone.now(), policy.expires_after_hours
+    return {
+        "project_id": run.project_id,
+        "process_id": run.process_id,
+        "phase_id": run.phase_id,
+        "evaluation_id": run.live_evaluation_id,
+        "reasons": [ASKED_FOR],
+        "rule": "",
+        "fingerprint": "",
+        "is_flagged": True,
+        "sample_rate": None,
+        "state": ReviewState.PENDING,
+        "urgency": URGENCY,
+        "rank_at": reviewing.rank_at(now, URGENCY),
+        "is_blind": policy.is_blind,
+        "reviewers": policy.reviewers,
+        "round": known.round + 1 if known else 1,
+        "is_adjudication": False,
+        **UNCLAIMED,
+        "assigned_to": None,
+        "outcome": "",
+        "created_at": now,
+        "expires_at": now + timedelta(hours=hours) if hours else None,
+        "decided_at": None,
+        "takes_effect_at": None,
+    }
