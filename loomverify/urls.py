@@ -11,6 +11,7 @@ from verification.reviews.agreement.api import router as agreement_router
 from verification.reviews.api import router as reviews_router
 from verification.reviews.run_api import router as run_reviews_router
 from verification.rules.backtest.api import router as backtest_router
+from verification.rules.examples.api import router as examples_router
 from verification.runs.api import router as runs_router
 from verification.runs.export_api import router as exports_router
 from verification.runs.judged_api import router as judged_router
@@ -37,6 +38,7 @@ for router in (
     remediations_router,
     processes_router,
     backtest_router,
+    examples_router,
     verifiers_router,
     webhooks_router,
 ):

@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 from django.http import QueryDict
 
 from processes.definition import patterns
 from processes.definition.lint import MAX_COUNTED, MAX_EXAMPLE_CHARS, MAX_TRIED_CHARS, is_violated
 from processes.definition.model import Expect, Rule, RuleType
+from processes.definition.rules import MAX_RULE_NAME
+from processes.models import Process
 
 MAX_TEXTS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What a room above shows beside the examples: `shown`, by `template`."""
+
+    template: str
+    shown: Any
+
+
+BESIDE: list[Callable[[Process, Rule], Part | None]] = []
+"""Rooms above that try a rule as it is typed on what they know of it register here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +47,7 @@ class Tried:
     passing: Sequence[TriedText]
     failing: Sequence[TriedText]
     is_pattern: bool = True
+    beside: Sequence[Part] = ()
 
     @property
     def count(self) -> int:
@@ -42,15 +58,20 @@ class Tried:
         return sum(one.holds is False for one in (*self.passing, *self.failing))
 
 
-def tried(sent: QueryDict) -> Tried:
+def tried(sent: QueryDict, process: Process) -> Tried:
     """Try what a rule's form says, whether or not the rest of it is right."""
-    check = sent.get("check", "").replace("\r\n", "\n")
-    if sent.get("type") != RuleType.REGEX or not check.strip():
-        return Tried("", (), (), is_pattern=sent.get("type") == RuleType.REGEX)
+    rule = _rule(sent, sent.get("check", "").replace("\r\n", "\n"))
+    beside = [part for register in BESIDE if (part := register(process, rule)) is not None]
+    return replace(_on_its_examples(sent, rule), beside=beside)
+
+
+def _on_its_examples(sent: QueryDict, rule: Rule) -> Tried:
+    check = rule.check
+    if rule.type is not RuleType.REGEX or not check.strip():
+        return Tried("", (), (), is_pattern=rule.type is RuleType.REGEX)
     if problem := patterns.problem_of(check):
         place = f" (column {problem.column})" if problem.column else ""
         return Tried(f"{problem.message}{place}", (), ())
-    rule = _rule(sent, check)
     left = MAX_TRIED_CHARS
     groups: dict[str, list[TriedText]] = {}
     for key, expected in (("pass", False), ("fail", True)):
@@ -67,9 +88,9 @@ def _rule(sent: QueryDict, check: str) -> Rule:
     expect = Expect.MATCH if sent.get("expect") == Expect.MATCH else Expect.NO_MATCH
     is_number = count.isascii() and count.isdecimal() and len(count) < 8
     return Rule(
-        name="tried",
+        name=sent.get("name", "").strip()[:MAX_RULE_NAME].replace("\0", ""),
         check=check,
-        type=RuleType.REGEX,
+        type=RuleType.REGEX if sent.get("type") == RuleType.REGEX else RuleType.LLM,
         expect=expect,
         min_count=int(count) if is_number else None,
         requires_exact_cardinality=bool(sent.get("requires_exact_cardinality")),

@@ -132,7 +132,11 @@ def _examples_of(rule: Rule) -> Iterator[Problem]:
 
 def is_violated(rule: Rule, text: str) -> bool:
     """Say whether a regex rule finds fault with one text."""
-    found = patterns.count_matches(rule.check, text, limit=MAX_COUNTED)
+    return counts_as_violated(rule, patterns.count_matches(rule.check, text, limit=MAX_COUNTED))
+
+
+def counts_as_violated(rule: Rule, found: int) -> bool:
+    """Say whether so many matches, counted up to `MAX_COUNTED`, violate a regex rule."""
     if rule.min_count is not None:
         exact = rule.requires_exact_cardinality
         return found != rule.min_count if exact else found < rule.min_count

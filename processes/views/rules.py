@@ -20,7 +20,7 @@ from processes.definition.load import load
 from processes.definition.model import Definition, Rule
 from processes.definition.patch import Append, Remove
 from processes.forms import RuleForm
-from processes.models import Draft
+from processes.models import Draft, Process
 from processes.trying import tried
 from processes.views.access import back_to, draft_form, draft_page, lock_version_of
 from processes.views.drafts import PAGE, draft_context
@@ -107,7 +107,7 @@ def draft_rule_delete(request: AccessRequest, draft: Draft, index: int) -> HttpR
 @draft_page
 def draft_rule_try(request: AccessRequest, draft: Draft) -> HttpResponse:
     """The pattern on the examples, while both are typed. Nothing is stored."""
-    return render(request, "processes/_tried.html", {"tried": tried(request.POST)})
+    return render(request, "processes/_tried.html", {"tried": tried(request.POST, draft.process)})
 
 
 def need_loading(source: str) -> str:
@@ -184,7 +184,9 @@ def _rule_page(
         "rule": form.rule if form else None,
         "is_stale": is_stale,
         "differences": _differences(stored, form, index) if is_stale and form else [],
-        "tried": tried(request.POST) if request.method == "POST" else form and tried_of(form),
+        "tried": tried(request.POST, draft.process)
+        if request.method == "POST"
+        else form and tried_of(form, draft.process),
         "action": reverse("draft_rule_new", kwargs=names)
         if index is None or (is_stale and form and form.rule is None)
         else reverse("draft_rule", kwargs={**names, "index": index}),
@@ -192,17 +194,17 @@ def _rule_page(
     return render(request, "processes/draft_rule.html", context, status=status)
 
 
-def tried_of(form: RuleForm) -> Any:
+def tried_of(form: RuleForm, process: Process) -> Any:
     """The examples that the file has, tried on the pattern that it has."""
     sent = QueryDict(mutable=True)
-    sent.update({key: str(form[key].value() or "") for key in ("type", "check", "expect")})
+    sent.update({key: str(form[key].value() or "") for key in ("name", "type", "check", "expect")})
     count = form["min_count"].value()
     sent["min_count"] = "" if count is None else str(count)
     if form["requires_exact_cardinality"].value():
         sent["requires_exact_cardinality"] = "on"
     for key, texts in form.examples.items():
         sent.setlist(f"example_{key}", texts)
-    return tried(sent)
+    return tried(sent, process)
 
 
 def _differences(stored: Draft, form: RuleForm, index: int | None) -> list[dict[str, Any]]:

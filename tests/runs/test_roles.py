@@ -17,6 +17,7 @@ from loomverify.accounts.access import SYSTEM
 from loomverify.accounts.models import ApiKey, Project, Role
 from loomverify.accounts.services import create_api_key
 from loomverify.api import api
+from processes.models import Rule
 from tests.golden.builders import document, make_case, make_replay
 from tests.judged import make_artefact, make_call, make_remediation
 from tests.reviewing import make_review
@@ -28,6 +29,7 @@ from tests.trials.builders import (
     make_trial,
     make_trial_replay,
 )
+from verification.rules.models import Expected, Pin
 from verification.runs.models import Run
 from verification.verifiers.connections import Terms, add_connection
 
@@ -47,6 +49,8 @@ NEEDED: dict[str, Role] = {
     "POST /processes/lint": Role.VIEWER,
     "PATCH /processes/{slug}": Role.EDITOR,
     "POST /processes/{slug}/rules/backtest": Role.EDITOR,
+    "POST /processes/{slug}/rules/{name}/examples": Role.EDITOR,
+    "DELETE /processes/{slug}/rules/{name}/examples/{example_id}": Role.EDITOR,
     "POST /processes/{slug}/versions/{number}/publish": Role.ADMIN,
     "POST /verifiers": Role.ADMIN,
     "POST /verifiers/{number}/activate": Role.ADMIN,
@@ -96,6 +100,7 @@ NEEDED: dict[str, Role] = {
 PROCESS = """\
 name: theirs
 phases: [{id: work, description: Work.}]
+verification: {rules: [{name: own, check: TBD, type: regex, applies_to_phases: [work]}]}
 """
 BODIES: dict[str, Any] = {
     "POST /runs": body_of(),
@@ -109,6 +114,7 @@ BODIES: dict[str, Any] = {
     "POST /processes/{slug}/rules/backtest": {
         "rule": {"name": "new", "type": "regex", "check": "N/A", "applies_to_phases": ["*"]}
     },
+    "POST /processes/{slug}/rules/{name}/examples": {"text": "TBD", "expected": "caught"},
     "POST /verifiers": {"flags": {"tier3_vote_count": 5}},
     "POST /verifiers/{number}/activate": {"reason": "It is better."},
     "POST /remediations/{remediation_id}/resolve": {"run": "{run_id}"},
@@ -186,8 +192,14 @@ def world(project: Project) -> World:
             "trial_id": trial.uuid, "trial_replay_id": make_trial_replay(trial).uuid,
             "comparison_id": make_sides(trial, row).uuid,
             "acknowledgement_id": known.pk,
+            "example_id": make_example(project).uuid,
         },
     )  # fmt: skip
+
+
+def make_example(project: Project) -> Pin:
+    rule = Rule.objects.get(process__project=project, process__slug="theirs", name="own")
+    return Pin.objects.create(rule=rule, expected=Expected.CAUGHT, text="TBD, still")
 
 
 def key_of(project: Project, role: Role) -> str:

@@ -1,0 +1,1 @@
+"""Texts that hold a rule: pinned by people, beside those that stand in the file."""

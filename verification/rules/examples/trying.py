@@ -1,0 +1,79 @@
+"""A rule tried on a text that it must speak against, or let pass."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from processes.definition import patterns
+from processes.definition.lint import MAX_COUNTED, MAX_SECONDS, counts_as_violated
+from processes.definition.model import Rule, RuleType
+from verification.rules.models import Expected
+
+IsTimeLeft = Callable[[], bool]
+NO_TIME = "There was no time to try it."
+
+
+class Standing(StrEnum):
+    HOLDS = "holds"
+    BROKEN = "broken"
+    UNTRIED = "untried"
+    """It could not be tried: that is doubt, and nobody's fault."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """`why` says what came of it, where it does not hold."""
+
+    standing: Standing
+    why: str = ""
+
+    @property
+    def is_broken(self) -> bool:
+        return self.standing is Standing.BROKEN
+
+    @property
+    def holds(self) -> bool | None:
+        return None if self.standing is Standing.UNTRIED else not self.is_broken
+
+
+def time_limit(clock: Callable[[], float] = time.monotonic) -> IsTimeLeft:
+    """For all that is tried for one answer, as long as the lint takes for a file."""
+    until = clock() + MAX_SECONDS
+    return lambda: clock() < until
+
+
+def tried(rule: Rule | None, text: str, expected: Expected, is_time_left: IsTimeLeft) -> Tried:
+    """Try what a rule looks for; what is no pattern is not tried here."""
+    if rule is None:
+        return Tried(Standing.UNTRIED, "There is no rule of this name.")
+    if rule.type is not RuleType.REGEX:
+        return Tried(Standing.UNTRIED, "An instruction is tried by a judge, not here.")
+    if not rule.check.strip():
+        return Tried(Standing.UNTRIED, "The rule has no pattern yet.")
+    if not is_time_left():
+        return Tried(Standing.UNTRIED, NO_TIME)
+    if problem := patterns.problem_of(rule.check):
+        return Tried(Standing.UNTRIED, f"The pattern cannot run: {problem.message}")
+    found = _matches(rule, text, is_time_left)
+    if found is None:
+        return Tried(Standing.UNTRIED, NO_TIME)
+    is_caught = counts_as_violated(rule, found)
+    if is_caught is (expected is Expected.CAUGHT):
+        return Tried(Standing.HOLDS)
+    return Tried(Standing.BROKEN, "is caught, must pass" if is_caught else "passes, must be caught")
+
+
+def _matches(rule: Rule, text: str, is_time_left: IsTimeLeft) -> int | None:
+    """As many as decide whether the rule is violated; None: that would take too long."""
+    enough = 1 if rule.min_count is None else min(rule.min_count + 1, MAX_COUNTED)
+    found = 0
+    for _span in patterns.spans(patterns.compiled(rule.check), text.encode(errors="replace")):
+        found += 1
+        if found >= enough:
+            break
+        if not is_time_left():
+            return None
+    return found
