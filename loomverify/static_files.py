@@ -1,7 +1,7 @@
 """Which files of others pages never load: they are not collected."""
 
 ACE = "django_ace/ace"
-"""The code editor: of its four hundred files pages load four, and the pictures of its sheet."""
+"""The code editor: of its four hundred files pages load five, and the pictures of its sheet."""
 
 UNUSED = (
     "django_ace/widget.*",
@@ -16,7 +16,8 @@ UNUSED = (
     f"{ACE}/worker-*",
     f"{ACE}/keybinding-*",
     f"{ACE}/mode-[!y]*",
-    f"{ACE}/ext-[!s]*",
+    f"{ACE}/ext-[!ls]*",
+    f"{ACE}/ext-l[!a]*",
     f"{ACE}/ext-s[!e]*",
     f"{ACE}/ext-se[!a]*",
 )

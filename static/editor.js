@@ -37,6 +37,7 @@
       scrollPastEnd: 0.3,
       placeholder: area.placeholder,
     });
+    window.loomCompletion?.(editor);
     editor.session.setUseWorker(false); // the server knows the format, a worker only YAML
     editor.session.setMode("ace/mode/yaml");
     editor.session.getUndoManager().reset();

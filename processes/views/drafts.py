@@ -16,6 +16,7 @@ from loomverify.errors import Conflict, InputError, NotFound
 from processes import selectors, services, texts
 from processes.checking import check
 from processes.definition.reading import MAX_SOURCE_BYTES
+from processes.definition.vocabulary import PLACES
 from processes.merging import merged
 from processes.models import Draft, ProcessVersion
 from processes.views.access import (
@@ -125,6 +126,7 @@ def _yaml_context(draft: Draft) -> dict[str, Any]:
         **draft_context(draft, "yaml"),
         "source_text": draft.source_text,
         "lines": draft.source_text.splitlines(),
+        "vocabulary": PLACES,
     }
 
 

@@ -21,6 +21,7 @@ from processes.comparing import compared
 from processes.definition.model import Definition
 from processes.definition.patch import SetValue
 from processes.definition.reading import MAX_SOURCE_BYTES
+from processes.definition.vocabulary import PLACES
 from processes.forms import TemplateForm
 from processes.views.access import number_in
 from processes.views.drafts import PAGE
@@ -116,7 +117,11 @@ def _copy(project: Project, template: str, name: str) -> str:
 
 def _choices(request: AccessRequest, form: TemplateForm | None = None) -> dict[str, Any]:
     slugs = selectors.process_list(request.access.project).values_list("slug", flat=True)
-    return {"template_form": form or TemplateForm(), "templates": list(slugs)}
+    return {
+        "template_form": form or TemplateForm(),
+        "templates": list(slugs),
+        "vocabulary": PLACES,
+    }
 
 
 def _preview(

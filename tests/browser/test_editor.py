@@ -181,7 +181,10 @@ def test_a_button_beside_the_text_asks_before_it_drops_what_was_typed(
 def test_escape_leaves_the_code_editor(visit: Visit, scene: Scene, editor: User) -> None:
     page = visit(editor).go(url(scene, "draft_yaml"))
     type_at(page, 2, "a")
+    expect(page.locator(".ace_autocomplete")).to_be_visible()
 
+    page.keyboard.press("Escape")
+    expect(page.locator(".ace_autocomplete")).not_to_be_visible()
     page.keyboard.press("Escape")
     page.keyboard.press("Tab")
     page.keyboard.press("Tab")
@@ -418,3 +421,62 @@ def test_rows_are_set_and_ordered_without_a_script(
     page.goto(page.url.replace("/rules/", "/phases/"))
     page.get_by_role("button", name="Move write up").click()
     assert rule_names(page) == ["write", "build"]
+
+
+COMPLETION = """\
+name: small-work
+phases:
+  - id: plan-it
+    description: A
+  - {id: build, description: B}
+verification:
+  policy:
+    semantic_checks:
+      - id: s
+        check: c
+  rules:
+    # about a
+    - name: a
+      check: |
+        applies_to_phases:
+      type: regex
+    - name: b
+      applies_to_phases:
+        - build
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "typed", "offered"),
+    [
+        (2, "des", "description"),
+        (4, "    ver", "verification_tier"),
+        (4, "    depends_on: [bu", "build"),
+        (4, "    depends_on: [pl", "plan-it"),
+        (8, "    mo", "mode"),
+        (8, "    mode: st", "static_first"),
+        (10, "        sev", "severity"),
+        (14, "      enforcement: ob", "observe"),
+        (14, "      applies_to_phases: [plan-it, bu", "build"),
+        (18, "      rem", "remediation_mode"),
+        (19, "        - pla", "plan-it"),
+    ],
+)
+def test_fields_words_and_phases_are_completed_by_their_place(
+    visit: Visit, scene: Scene, editor: User, line: int, typed: str, offered: str
+) -> None:
+    visitor = visit(editor)
+    page = visitor.go(url(scene, "draft_yaml"))
+    page.wait_for_selector(".ace_text-input")
+    page.evaluate(f"(text) => {EDITOR}.setValue(text, 1)", COMPLETION)
+    page.evaluate(f"([row]) => {EDITOR}.session.insert({{row, column: 0}}, '\\n')", [line - 1])
+    page.evaluate(f"{EDITOR}.gotoLine({line}, 0)")
+    page.evaluate(f"{EDITOR}.focus()")
+
+    page.keyboard.insert_text(typed[:-1])
+    page.keyboard.type(typed[-1])
+    expect(page.locator(".ace_autocomplete .ace_line").first).to_be_visible()
+    page.keyboard.press("Enter")
+
+    assert offered in page.evaluate(f"{EDITOR}.session.getLine({line - 1})")
+    assert [said for said in visitor.complaints if REFUSED.search(said)] == []
