@@ -80,3 +80,47 @@ class Backtest(models.Model):
 
     def __str__(self) -> str:
         return f"{self.rule} on history"
+
+
+class RuleUse(models.Model):
+    """What one content of a rule did in the runs of one hour. Recounted whole with the hour.
+
+    Runs are counted, each once: `applied` to, `violated`, `unknown`; `found_right` and
+    `found_wrong` as people labelled what it found; of the runs that it spoke against and that
+    were rejected, `decided` by a person, and of these `overturned`. No key leads to `last_run`:
+    retention may have deleted it.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+", db_index=False)
+    process = models.ForeignKey(Process, on_delete=models.CASCADE, related_name="+", db_index=False)
+    hour = models.DateTimeField()
+    rule = models.CharField(max_length=200)
+    content_sha256 = models.CharField(max_length=64, blank=True)
+    applied = models.PositiveIntegerField()
+    violated = models.PositiveIntegerField()
+    unknown = models.PositiveIntegerField()
+    found_right = models.PositiveIntegerField()
+    found_wrong = models.PositiveIntegerField()
+    decided = models.PositiveIntegerField()
+    overturned = models.PositiveIntegerField()
+    cost_usd = models.DecimalField(max_digits=16, decimal_places=6, default=0)
+    last_at = models.DateTimeField(null=True, blank=True, help_text="When it last spoke.")
+    last_run = models.BigIntegerField(null=True, blank=True)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["process", "rule", "hour", "content_sha256"], name="rule_use_unique"
+            ),
+        ]
+        indexes: ClassVar = [
+            models.Index(fields=["project", "hour"], name="rule_use_of_hour"),
+            models.Index(
+                fields=["process", "rule", "-hour"],
+                condition=models.Q(violated__gt=0),
+                name="rule_use_fired",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.hour:%Y-%m-%d %H}h {self.rule} {self.violated} of {self.applied}"

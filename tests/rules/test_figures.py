@@ -1,0 +1,123 @@
+"""What a rule did in past runs, by hours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from loomverify.accounts.access import SYSTEM
+from loomverify.accounts.models import Project, Role
+from processes.models import Process, RuleVersion
+from processes.services import add_version
+from tests.builders import SOURCE_TEXT, make_project, make_run
+from verification.engine.outcome import Outcome
+from verification.rules.figures.reading import Use, steps, totals
+from verification.rules.models import RuleUse
+from verification.runs.figures import refresh_dirty_hours
+from verification.runs.models import DirtyHour, Run
+from verification.runs.spans import Span, Window
+
+pytestmark = pytest.mark.django_db
+OLD = SOURCE_TEXT.replace("small-work", "old-work")
+
+
+def told(rule: str, verdict: str = "violated", sha256: str = "a" * 64) -> dict[str, Any]:
+    return {
+        "rule": rule, "phase": "build", "applied": verdict != "not_reached", "verdict": verdict,
+        "reason": "phase", "rule_sha256": sha256,
+    }  # fmt: skip
+
+
+def month() -> Span:
+    window = Window.of("30d", timezone.now())
+    assert window is not None
+    return window.span
+
+
+def use_of(project: Project, rule: str = "no-placeholders") -> Use:
+    named = (project.processes.get(slug="small-work").pk, rule)
+    return totals(project.pk, [named], month())[named]
+
+
+def spoken(project: Project, at: datetime | None = None, **columns: Any) -> Run:
+    """A run that `no-placeholders` speaks against."""
+    given: Mapping[str, Any] = {
+        "outcome": Outcome.FAIL,
+        "reason_code": "rule_violated",
+        "findings": [{}],
+        "evaluation": {"rule_trace": [told("no-placeholders")]},
+        **columns,
+    }
+    return make_run(project, created_at=at, **given)
+
+
+def test_a_rule_counts_in_runs_before_and_after_its_hour_is_recounted() -> None:
+    project, earlier = make_project(), timezone.now() - timedelta(hours=30)
+    run = spoken(project, earlier)
+    for verdict in ("satisfied", "unknown", "not_reached"):
+        trace = [told("no-placeholders", verdict)]
+        make_run(project, created_at=earlier, evaluation={"rule_trace": trace})
+
+    raw = use_of(project)
+    refresh_dirty_hours()
+
+    assert not DirtyHour.objects.exists()
+    assert RuleUse.objects.get().applied == 3
+    assert (raw.applied, raw.violated, raw.unknown) == (3, 1, 1)
+    assert (raw.last_run, raw.last_at) == (run.pk, run.created_at)
+    assert use_of(project) == raw
+    assert raw.hit_rate == pytest.approx(1 / 3)
+
+
+def test_a_rule_that_found_twice_in_a_run_counts_it_once() -> None:
+    project = make_project()
+    spoken(project, findings=[{}, {}, {"verdict": "unknown"}])
+
+    assert (use_of(project).applied, use_of(project).violated) == (1, 1)
+
+
+def test_two_contents_of_a_rule_are_told_apart() -> None:
+    project = make_project()
+    spoken(project)
+    spoken(project, evaluation={"rule_trace": [told("no-placeholders", sha256="b" * 64)]})
+    named = (project.processes.get().pk, "no-placeholders")
+
+    found = steps(project.pk, named, month())
+
+    assert {(one.content_sha256[0], one.use.violated) for one in found} == {("a", 1), ("b", 1)}
+
+
+def test_what_a_judge_cost_is_shared_by_the_rules_it_was_asked_about() -> None:
+    project = make_project()
+    process: Process = project.processes.get()
+    source = f"{SOURCE_TEXT}    - {{name: names-units, check: Units are named, type: llm}}\n"
+    add_version(project=project, source_text=source, actor=SYSTEM, role=Role.ADMIN)
+    shas = dict(
+        RuleVersion.objects.filter(rule__process=process).values_list(
+            "rule__name", "content_sha256"
+        )
+    )
+    trace = [told(name, "satisfied", sha256) for name, sha256 in shas.items()]
+    make_run(project, evaluation={"rule_trace": trace, "cost_usd": Decimal("0.004")})
+
+    costs = {name: use_of(project, name).cost_usd for name in shas}
+
+    assert costs == {
+        "no-placeholders": 0, "figures-have-sources": Decimal("0.002"),
+        "names-units": Decimal("0.002"),
+    }  # fmt: skip
+
+
+def test_a_rule_that_was_quiet_for_long_tells_when_it_last_spoke() -> None:
+    project = make_project()
+    run = spoken(project, timezone.now() - timedelta(days=80))
+    refresh_dirty_hours()
+
+    found = use_of(project)
+
+    assert (found.applied, found.last_run) == (0, run.pk)

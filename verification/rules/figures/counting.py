@@ -1,0 +1,118 @@
+"""What each rule did in the runs of an hour, counted from the runs themselves."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import connection, transaction
+
+from verification.rules.models import RuleUse
+from verification.runs.figures import ACCEPTING, hold_hour
+
+COUNTED = (
+    "applied",
+    "violated",
+    "unknown",
+    "found_right",
+    "found_wrong",
+    "decided",
+    "overturned",
+    "cost_usd",
+    "last_at",
+    "last_run",
+)
+
+# Who labelled a rule: the newest round that has any; one finding that is right makes it right.
+_LABELLED = """
+    select run_id, rule, bool_or(is_right) as is_right from (
+        select review.run_id, finding.rule, label.is_right, rank() over (
+            partition by review.run_id, finding.rule order by decision.round desc
+        ) as newest
+        from judged
+        join runs_review review on review.run_id = judged.run_id
+        join reviews_decision decision on decision.review_id = review.id
+            and decision.settled_at is not null and decision.undone_at is null
+        join reviews_findinglabel label on label.decision_id = decision.id
+        join runs_finding finding on finding.id = label.finding_id
+    ) labels where newest = 1 group by run_id, rule
+"""
+
+# What was paid for a judge is shared evenly by the rules that it was asked about.
+USES = f"""
+    with judged as materialized (
+        select run.id as run_id, run.process_id, run.created_at, run.verdict, run.review_state,
+               run.final_outcome, evaluation.id as evaluation_id, evaluation.cost_usd,
+               evaluation.rule_trace
+        from runs_run run
+        join runs_evaluation evaluation on evaluation.id = run.live_evaluation_id
+        where run.project_id = %(project)s and run.state = 'finished'
+          and run.created_at >= {{start}} and run.created_at < {{start}} + interval '1 hour'
+          {{narrowed}}
+    ), traced as (
+        select judged.run_id, judged.process_id, judged.evaluation_id, entry.rule,
+               coalesce(entry.rule_sha256, '') as content_sha256,
+               bool_or(entry.verdict = 'unknown') as is_unknown,
+               bool_or(version.spec ->> 'type' = 'llm') as is_judged
+        from judged
+        cross join lateral jsonb_to_recordset(judged.rule_trace)
+            as entry(rule text, applied boolean, verdict text, rule_sha256 text)
+        left join processes_rule rule
+            on rule.process_id = judged.process_id and rule.name = entry.rule
+        left join processes_ruleversion version
+            on version.rule_id = rule.id and version.content_sha256 = entry.rule_sha256
+        where entry.applied
+        group by 1, 2, 3, 4, 5
+    ), priced as (
+        select traced.*,
+               case when is_judged then
+                   1.0 / count(*) filter (where is_judged) over (partition by run_id)
+               else 0 end as share
+        from traced
+    ), violated as (
+        select distinct judged.run_id, finding.rule
+        from judged join runs_finding finding on finding.evaluation_id = judged.evaluation_id
+        where finding.verdict = 'violated'
+    ), labelled as ({_LABELLED})
+    select priced.process_id, priced.rule, priced.content_sha256,
+           count(*) as applied,
+           count(violated.rule) as violated,
+           count(*) filter (where is_unknown and violated.rule is null) as unknown,
+           count(*) filter (where labelled.is_right) as found_right,
+           count(*) filter (where not labelled.is_right) as found_wrong,
+           count(violated.rule) filter (
+               where judged.verdict = 'reject' and judged.review_state = 'decided'
+           ) as decided,
+           count(violated.rule) filter (
+               where judged.verdict = 'reject' and judged.review_state = 'decided'
+                 and judged.final_outcome in {ACCEPTING}
+           ) as overturned,
+           sum(judged.cost_usd * priced.share) as cost_usd,
+           max(judged.created_at) filter (where violated.rule is not null) as last_at,
+           (array_agg(judged.run_id order by judged.created_at desc, judged.run_id desc)
+               filter (where violated.rule is not null))[1] as last_run
+    from priced
+    join judged using (run_id)
+    left join violated using (run_id, rule)
+    left join labelled using (run_id, rule)
+    {{only}}
+    group by 1, 2, 3
+"""  # noqa: S608 - constants of this module
+"""Of one hour that begins at `start`: `narrowed` is a condition on runs, `only` one on rules."""
+
+
+def recount(project_id: int, hour: datetime) -> None:
+    """Count an hour anew. Idempotent."""
+    query = USES.format(start="%(hour)s::timestamptz", narrowed="", only="")
+    with transaction.atomic():
+        hold_hour(project_id, hour)
+        RuleUse.objects.filter(project=project_id, hour=hour).delete()
+        with connection.cursor() as cursor:
+            cursor.execute(
+                f"""
+                insert into rules_ruleuse (
+                    project_id, hour, process_id, rule, content_sha256, {", ".join(COUNTED)}
+                )
+                select %(project)s, %(hour)s, used.* from ({query}) used
+                """,  # noqa: S608 - constants of this module
+                {"project": project_id, "hour": hour},
+            )
