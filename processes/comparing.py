@@ -92,3 +92,10 @@ def _fields(fields: Mapping[str, tuple[Any, Any]], words: WordDiffs) -> Iterator
             yield FieldChange(name, old, new, tuple(words.of(old, new)))
         else:
             yield FieldChange(name, old, new)
+
+
+def field_changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[FieldChange, ...]:
+    """What one content of a rule changes against another."""
+    changed = {key: (old.get(key), new.get(key)) for key in {**old, **new}}
+    differing = {key: pair for key, pair in changed.items() if pair[0] != pair[1]}
+    return tuple(_fields(differing, WordDiffs()))

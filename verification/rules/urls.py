@@ -6,5 +6,6 @@ from django.urls import URLPattern
 
 from verification.rules.backtest.urls import urlpatterns as backtest
 from verification.rules.examples.urls import urlpatterns as examples
+from verification.rules.pages.urls import urlpatterns as pages
 
-urlpatterns: list[URLPattern] = [*examples, *backtest]
+urlpatterns: list[URLPattern] = [*examples, *backtest, *pages]

@@ -71,6 +71,8 @@ class Only(StrEnum):
     """Of these, decided."""
     FALSE_FAIL = "false_fail"
     """Rejected by us, and accepted by a person, or by a judge in shadow."""
+    OVERTURNED = "overturned"
+    """Of these, accepted by a person."""
 
 
 TIERS = {"1": (0, 1), "2": (2,), "3": (3,)}
@@ -197,6 +199,7 @@ ONLY = {
     Only.RETRY_RESOLVED: _RETRIED & ~Q(verdict__in=("", Verdict.UNDECIDED)),
     Only.FALSE_FAIL: Q(verdict=Verdict.REJECT)
     & (Q(final_outcome__in=ACCEPTING) | Q(tier_achieved__lte=1) & Exists(_SHADOW_PASS)),
+    Only.OVERTURNED: Q(verdict=Verdict.REJECT, final_outcome__in=ACCEPTING, review_state="decided"),
 }
 
 

@@ -45,6 +45,7 @@ ONLY_WORDS = {
     Only.RETRIED: "judge asked again",
     Only.RETRY_RESOLVED: "resolved by asking again",
     Only.FALSE_FAIL: "false-fail candidates",
+    Only.OVERTURNED: "overturned by a person",
 }
 
 

@@ -31,6 +31,7 @@ SECTIONS = (
     ("Shadow", "trial_list"),
     ("Corpus", "golden_cases"),
     ("Processes", "process_list"),
+    ("Rules", "rule_search"),
     ("Settings", "project_settings"),
 )
 BELOW = {"trial_list": "acceptance"}

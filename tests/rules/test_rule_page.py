@@ -1,0 +1,239 @@
+"""A rule's own page, the search over all rules, and the steps from observed to hard."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from loomverify.accounts.access import SYSTEM
+from loomverify.accounts.models import Project, Role
+from processes.models import Process
+from processes.models import Rule as RuleName
+from processes.services import add_version, publish
+from tests.builders import SOURCE_TEXT, make_project, make_user, signed_in
+from tests.rules.test_figures import spoken, told
+from verification.runs.figures import refresh_dirty_hours
+
+pytestmark = pytest.mark.django_db
+
+NAME = "no open cells / 100 % <b>"
+SOURCE = f"""{SOURCE_TEXT}    # kept as it stands
+    - name: "{NAME}"
+      check: "\\\\bN/A\\\\b"
+      type: regex
+      enforcement: observe   # for now
+      applies_to_phases: [build]
+      suggestion: Fill the cell
+"""
+
+
+@pytest.fixture
+def project() -> Project:
+    project = make_project()
+    add(project, SOURCE, publishing=True)
+    return project
+
+
+def add(project: Project, source: str, *, publishing: bool = False) -> None:
+    version, _ = add_version(
+        project=project, source_text=source, actor=SYSTEM, role=Role.ADMIN, note="Why not?"
+    )
+    if publishing:
+        publish(process=version.process, number=version.number, actor=SYSTEM, reason="It is time.")
+
+
+def process_of(project: Project) -> Process:
+    return project.processes.select_related("published").get(slug="small-work")
+
+
+def client_of(project: Project, role: Role = Role.VIEWER) -> Client:
+    return signed_in(make_user(project, role))
+
+
+def url_of(project: Project, name: str = NAME) -> str:
+    row = RuleName.objects.get(process__project=project, name=name)
+    return reverse("rule_page", args=[project.slug, "small-work", row.pk])
+
+
+def page_of(project: Project, role: Role = Role.VIEWER, query: str = "") -> str:
+    answer = client_of(project, role).get(url_of(project) + query)
+    assert answer.status_code == 200
+    return str(answer.content.decode())
+
+
+def step(project: Project, to: str, role: Role = Role.ADMIN, **columns: Any) -> Any:
+    published = process_of(project).published
+    sent = {"to": to, "reason": "It proved itself.", "published": published and published.number}
+    return client_of(project, role).post(f"{url_of(project)}enforcement/", {**sent, **columns})
+
+
+def test_a_rule_is_found_by_its_name_whatever_that_holds(project: Project) -> None:
+    named = reverse("rule_named", args=[project.slug, "small-work"])
+
+    answer = client_of(project).get(named, {"rule": NAME})
+
+    assert answer.status_code == 302
+    assert answer["Location"] == url_of(project)
+    assert "no open cells / 100 % &lt;b&gt;" in page_of(project)
+    assert client_of(project).get(named, {"rule": "\x00"}).status_code == 404
+
+
+def test_a_rule_of_another_project_does_not_exist(project: Project) -> None:
+    other = make_project()
+    row = RuleName.objects.get(process__project=project, name=NAME)
+    foreign = signed_in(make_user(other, Role.ADMIN))
+
+    answers = [
+        foreign.get(url_of(project)),
+        foreign.get(reverse("rule_page", args=[other.slug, "small-work", row.pk])),
+        foreign.post(f"{url_of(project)}enforcement/", {"to": "hard", "reason": "Mine."}),
+    ]
+
+    assert [answer.status_code for answer in answers] == [404, 404, 404]
+
+
+def test_its_page_shows_figures_with_the_runs_behind_them(project: Project) -> None:
+    run = spoken(
+        project, timezone.now() - timedelta(days=2), findings=[{"rule": NAME}],
+        evaluation={"rule_trace": [told(NAME)]},
+    )  # fmt: skip
+    refresh_dirty_hours()
+
+    html = page_of(project)
+
+    assert "1 of 1 run in 30 days" in html
+    assert reverse("run_detail", args=[project.slug, run.uuid]) in html
+    listed = client_of(project).get(
+        reverse("run_list", args=[project.slug]),
+        {"process": "small-work", "rule": NAME, "since": "30d"},
+    )
+    assert listed.context["count"] == 1
+    assert "It was applied to no run of this time" in page_of(project, query="?since=24h")
+
+
+def test_its_history_says_who_changed_what_and_why(project: Project) -> None:
+    add(project, SOURCE.replace("Fill the cell", "Fill the open cell"))
+
+    html = page_of(project)
+
+    assert "<del>Fill the cell</del>" in html
+    assert "<ins>Fill the open cell</ins>" in html
+    assert "Why not?" in html
+
+
+def test_one_step_is_one_version_that_differs_by_nothing_else(project: Project) -> None:
+    answer = step(project, "advisory")
+
+    assert answer.status_code == 302
+    published = process_of(project).published
+    assert published is not None
+    assert published.source_text == SOURCE.replace(
+        "enforcement: observe ", "enforcement: advisory "
+    )
+    assert published.note == f"{NAME}: observe → advisory. It proved itself."
+    assert step(project, "observe").status_code == 302
+    back = process_of(project).published
+    assert back is not None
+    assert back.source_text == SOURCE
+
+
+@pytest.mark.parametrize("role", [Role.VIEWER, Role.EDITOR])
+def test_only_admins_take_a_step(project: Project, role: Role) -> None:
+    assert "Make advisory" not in page_of(project, role)
+    assert "Make advisory" in page_of(project, Role.ADMIN)
+    assert step(project, "advisory", role).status_code == 403
+
+
+def test_a_step_is_refused_where_another_version_was_published_meanwhile(project: Project) -> None:
+    answer = step(project, "advisory", published=1)
+
+    assert answer.status_code == 409
+    assert "Another version was published in the meantime." in answer.content.decode()
+    assert "It proved itself." in answer.content.decode()
+
+
+def test_a_step_waits_for_the_newest_version_to_be_published(project: Project) -> None:
+    before = process_of(project).published_id
+    add(project, SOURCE + "# more\n")
+
+    answer = step(project, "advisory")
+
+    assert answer.status_code == 409
+    assert "Publish v3 first" in answer.content.decode()
+    assert "Make advisory" not in page_of(project, Role.ADMIN)
+    assert process_of(project).published_id == before
+
+
+def test_a_step_needs_a_reason(project: Project) -> None:
+    assert step(project, "advisory", reason=" ").status_code == 422
+    assert step(project, "harder").status_code == 422
+    assert step(project, "observe").status_code == 409
+
+
+def test_a_rule_without_a_phase_is_not_made_hard(project: Project) -> None:
+    add(project, SOURCE.replace("      applies_to_phases: [build]\n", ""), publishing=True)
+
+    answer = step(project, "hard")
+
+    assert answer.status_code == 422
+    assert "names no phase" in answer.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ({"q": "fill CELL"}, [NAME]),
+        ({"q": "source figure"}, ["figures-have-sources"]),
+        ({"q": "nothing-like-it"}, []),
+        ({"type": "llm"}, ["figures-have-sources"]),
+        ({"enforcement": "observe"}, [NAME]),
+        ({"enforcement": "hard"}, ["figures-have-sources"]),
+        ({"enforcement": "advisory"}, ["no-placeholders"]),
+        ({"phase": "build"}, [NAME, "no-placeholders"]),
+        ({"process": "small-work", "phase": "write", "type": "regex"}, ["no-placeholders"]),
+    ],
+)
+def test_rules_are_searched_by_words_and_filters(
+    project: Project, query: dict[str, str], names: list[str]
+) -> None:
+    answer = client_of(project).get(reverse("rule_search", args=[project.slug]), query)
+
+    assert answer.status_code == 200
+    assert sorted(row.rule.name for row in answer.context["rows"]) == sorted(names)
+
+
+@pytest.mark.parametrize(
+    "query", [{"q": "\x00"}, {"type": "poem"}, {"cursor": "-1"}, {"q": "x" * 500}]
+)
+def test_a_filter_that_cannot_be_is_told(project: Project, query: dict[str, str]) -> None:
+    answer = client_of(project).get(reverse("rule_search", args=[project.slug]), query)
+
+    assert answer.status_code == 400
+
+
+def test_the_search_asks_as_often_for_many_rules_as_for_few(
+    project: Project, django_assert_num_queries: Any
+) -> None:
+    client, url = client_of(project), reverse("rule_search", args=[project.slug])
+    client.get(url)
+    from django.db import connection
+    from django.test.utils import CaptureQueriesContext
+
+    with CaptureQueriesContext(connection) as few:
+        client.get(url)
+    many = "".join(f"    - {{name: rule-{n}, check: x{n}, type: regex}}\n" for n in range(60))
+    add(project, SOURCE + many, publishing=True)
+    spoken(project, findings=[{"rule": "rule-1"}], evaluation={"rule_trace": [told("rule-1")]})
+
+    with CaptureQueriesContext(connection) as after:
+        answer = client.get(url)
+
+    assert answer.context["count"] == 63
+    assert len(answer.context["rows"]) == 50
+    assert len(after) <= len(few) + 1  # runs are looked up where one spoke
+    assert len(client.get(url, {"cursor": answer.context["next"]}).context["rows"]) == 13

@@ -1,0 +1,16 @@
+"""Below `/p/<project>/rules/`."""
+
+from __future__ import annotations
+
+from django.urls import URLPattern, path
+
+from verification.rules.pages import views
+
+RULES = "p/<slug:project>/rules/"
+
+urlpatterns: list[URLPattern] = [
+    path(RULES, views.rule_search, name="rule_search"),
+    path(f"{RULES}<str:slug>/", views.rule_named, name="rule_named"),
+    path(f"{RULES}<str:slug>/<int:rule>/", views.rule_detail, name="rule_page"),
+    path(f"{RULES}<str:slug>/<int:rule>/enforcement/", views.rule_step, name="rule_step"),
+]
