@@ -13,7 +13,7 @@ class PinForm(forms.Form):
     """What a text has to come to, and why it matters."""
 
     expected = forms.ChoiceField(
-        label="The rule",
+        label="This text",
         choices=Expected.choices,
         initial=Expected.CAUGHT,
         widget=forms.RadioSelect,

@@ -19,7 +19,7 @@ from processes.models import Process
 from processes.views.access import process_of
 from verification.rules.examples import services
 from verification.rules.examples.forms import PastedForm, RunForm
-from verification.rules.examples.listing import excerpt_of, listing, url_of
+from verification.rules.examples.listing import listing, url_of
 from verification.rules.examples.selectors import rule_row, stand_of
 from verification.rules.examples.sources import Source, text_of
 from verification.rules.models import Expected
@@ -27,6 +27,7 @@ from verification.runs.models import Run
 from verification.runs.named import run_named
 
 PAGE = ["GET", "HEAD", "POST"]
+SHOWN_CHARS = 4_000
 
 
 @never_cache
@@ -162,7 +163,7 @@ def _run_page(
         "run": source.run,
         "source": source,
         "form": form,
-        "excerpt": excerpt_of(text),
+        "text": text[:SHOWN_CHARS],
         "size": len(text.encode()),
         "problem": problem,
     }
