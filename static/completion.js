@@ -83,6 +83,10 @@
         answer(null, offered(places, before, row, typed).map((one, at) => ({ ...one, score: 1000 - at })));
       },
     };
-    editor.setOptions({ enableBasicAutocompletion: [completer], enableLiveAutocompletion: [completer] });
+    editor.setOptions({
+      enableBasicAutocompletion: [completer],
+      enableLiveAutocompletion: [completer],
+      liveAutocompletionDelay: 150, // whoever types on is not in need of it, and Enter ends the line
+    });
   };
 })();

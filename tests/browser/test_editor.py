@@ -92,7 +92,7 @@ def test_an_error_in_the_list_leads_to_its_place(visit: Visit, scene: Scene, edi
     page.locator("a[data-goto]").first.click()
 
     assert page.evaluate(f"{EDITOR}.getCursorPosition().row") == 1
-    expect(page.locator(".ace_text-input")).to_be_focused()
+    expect(page.locator(".code-editor .ace_text-input")).to_be_focused()
 
 
 def test_control_s_saves_and_the_editor_stays_where_it_is(
