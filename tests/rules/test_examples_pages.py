@@ -12,7 +12,8 @@ from django.urls import reverse
 from loomverify.accounts.models import Project, Role
 from processes.models import Process
 from tests.builders import SOURCE_TEXT, evaluate, make_project, make_run, make_user, signed_in
-from tests.golden.guarding import draft_of, process_of
+from tests.golden.guarding import case_that_held, draft_of, process_of, version_of
+from tests.golden.replayed import replayed
 from tests.rules.test_examples import CAUGHT, LAXER, NAME, PASSED, pin
 from verification.rules.examples.sources import Source
 from verification.rules.models import Pin
@@ -254,3 +255,22 @@ def test_pins_of_another_projects_rule_are_not_shown(project: Project, process: 
     urls = [page_of(project), reverse("rule_example_remove", args=[project.slug, made.uuid])]
 
     assert [stranger.post(url).status_code for url in urls] == [404, 404]
+
+
+def test_the_question_for_a_reason_stays_while_any_guard_objects(
+    project: Project, process: Process
+) -> None:
+    case_that_held(project)
+    made = pin(process)
+    version = version_of(project, LAXER)
+    replayed(project, process_version=version)
+    client = signed_in(make_user(project, Role.ADMIN))
+    url = reverse("golden_guard_version", args=[project.slug, "small-work", version.number])
+
+    broken = text(client.get(url, headers={"HX-Request": "true"}))
+    made.delete()
+    clean = text(client.get(url, headers={"HX-Request": "true"}))
+
+    assert "No golden case got worse." in broken
+    assert 'hx-swap-oob="delete"' not in broken
+    assert 'hx-swap-oob="delete"' in clean

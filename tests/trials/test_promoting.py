@@ -12,7 +12,7 @@ from loomverify.accounts.access import SYSTEM
 from loomverify.accounts.models import AuditEntry, Project, Role
 from loomverify.errors import Conflict, Forbidden, InputError
 from loomverify.guarding import Objected
-from processes.models import ProcessVersion
+from processes.models import ProcessVersion, Rule
 from processes.services import publish
 from tests.builders import SOURCE_TEXT, add_version, make_project, make_user, signed_in
 from tests.golden.builders import make_case, make_replay, make_result
@@ -27,11 +27,12 @@ from tests.trials.builders import (
     make_trial,
     make_verifier,
 )
-from tests.trials.paging import page
+from tests.trials.paging import page, url
 from verification.engine.cutover import CriterionState
 from verification.engine.golden.standing import Change, Standing
 from verification.engine.verifier import Flags, VerifierSpec
 from verification.golden.replays.selectors import corpus_sha256
+from verification.rules.models import Expected, Pin
 from verification.trials import selectors
 from verification.trials.models import Judged, StopReason, Trial, TrialState
 from verification.trials.promoted import still_in_force
@@ -330,6 +331,24 @@ def test_a_later_replay_in_which_cases_regressed_is_not_answered(project: Projec
         promote(trial)
 
     assert (refusal.value.code, live(project)) == ("golden.regressed", 1)
+
+
+def test_the_cutovers_replay_answers_for_the_corpus_and_not_for_examples(project: Project) -> None:
+    make_case(project, tags=["canary"])
+    make_case(project)
+    rule = Rule.objects.create(process=project.processes.get(), name="no-placeholders")
+    Pin.objects.create(rule=rule, expected=Expected.CAUGHT, text="Nothing of the sort.")
+    trial = open_trial(project, candidate_process_version=draft(project))
+
+    with pytest.raises(Objected) as refusal:
+        promote(trial)
+    shown = page(signed_in(make_user(project, Role.ADMIN)), url(trial, "trial_promote"))
+    promote(trial, corpus_reason="It is caught elsewhere.")
+
+    assert [one.code for one in refusal.value.issues] == ["example.broken"]
+    assert "1 of 1 example broken." in shown
+    entry = AuditEntry.objects.get(verb="process.published")
+    assert entry.diff["corpus_reason"] == [None, "It is caught elsewhere."]
 
 
 def test_an_override_passes_no_guard_by_itself(project: Project) -> None:

@@ -43,12 +43,16 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """`strangers`: pins of rules that the text does not have; they speak for nobody here."""
+    """`strangers`: pins of rules that the text does not have; they speak for nobody here.
+
+    `stranger_rules`: the names of the first of these rules, and where their pins are.
+    """
 
     count: int
     broken: Sequence[Found]
     untried: Sequence[Found]
     strangers: int
+    stranger_rules: Sequence[tuple[str, str]]
 
     @property
     def shown(self) -> Sequence[Found]:
@@ -89,13 +93,14 @@ def report_of(wish: Publication) -> Report | None:
         *_pinned(wish.process, definition, limit),
         *_in_the_file(wish, definition, limit),
     ]
-    names = {rule.name for rule in definition.rules}
-    of_others = Pin.objects.filter(rule__process=wish.process, removed_at__isnull=True)
+    strangers = _strangers(wish.process, definition)
+    named = list(dict.fromkeys(strangers))[:MAX_NAMED]
     return Report(
         count=len(found),
         broken=[one for one in found if one.tried.is_broken],
         untried=[one for one in found if one.tried.standing is Standing.UNTRIED],
-        strangers=of_others.exclude(rule__name__in=names).count(),
+        strangers=len(strangers),
+        stranger_rules=[(name, url_of(wish.process, name)) for name in named],
     )
 
 
@@ -115,6 +120,13 @@ def figures_of(report: Report) -> str:
 
 def _examples(count: int) -> str:
     return "1 example" if count == 1 else f"{count:,} examples"
+
+
+def _strangers(process: Process, definition: Definition) -> list[str]:
+    """The rule of each pin that speaks of no rule here."""
+    pins = Pin.objects.filter(rule__process=process, removed_at__isnull=True)
+    others = pins.exclude(rule__name__in={rule.name for rule in definition.rules})
+    return list(others.order_by("rule__name").values_list("rule__name", flat=True))
 
 
 def _pinned(process: Process, definition: Definition, limit: IsTimeLeft) -> Iterator[Found]:
