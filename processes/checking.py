@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from processes.definition.lint import lint
 from processes.definition.load import load
 from processes.definition.model import Definition, Problem
+from processes.linting import linted
+from processes.models import Process
 
 MAX_SHOWN = 100
 
@@ -30,7 +32,9 @@ class Checked:
         return max(0, len(self.errors) + len(self.warnings) + len(self.notes) - MAX_SHOWN)
 
 
-def check(source: str | bytes) -> Checked:
+def check(source: str | bytes, process: Process | None = None) -> Checked:
+    """With the process that the text belongs to, rooms above are asked, too."""
     loaded = load(source)
-    linted = lint(loaded.definition) if loaded.definition else ()
-    return Checked(loaded.definition, loaded.errors, (*loaded.warnings, *linted), loaded.notes)
+    found = lint(loaded.definition) if loaded.definition else ()
+    warnings = (*loaded.warnings, *found, *linted(process, loaded.definition))
+    return Checked(loaded.definition, loaded.errors, warnings, loaded.notes)

@@ -295,7 +295,7 @@ class Fields:
         mark = self.value.node.start_mark
         self.value.log.add(code, message, path=path, mark=mark, level=level)
 
-    def close(self, *, kept: Sequence[str] = ()) -> None:
+    def close(self, *, kept: Sequence[str] = (), unknown: Level = Level.NOTE) -> None:
         for key, value in self.values.items():
             if key in self.asked:
                 continue
@@ -304,7 +304,8 @@ class Fields:
                     "key.kept", f"{value.path} is kept, and has no effect here.", Level.NOTE
                 )
             else:
-                value.complain("key.unknown", f"{value.path} is not a known key.", Level.NOTE)
+                message = f"{value.path} is not a known key: nothing reads it."
+                value.complain("key.unknown", message, unknown)
 
 
 def listed(names: Sequence[str]) -> str:

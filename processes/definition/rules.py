@@ -93,7 +93,8 @@ def _read_rule(
         path=fields.value.path,
         line=fields.value.line,
     )
-    fields.close(kept=[key for key in name_keys if key != name_key])
+    kept = [key for key in name_keys if key != name_key]
+    fields.close(kept=kept, unknown=Level.WARNING)
     return rule
 
 

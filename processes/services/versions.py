@@ -20,6 +20,7 @@ from processes.definition.lint import lint
 from processes.definition.load import Loaded, load
 from processes.definition.model import Definition, Problem
 from processes.guards import PUBLISHING, Publication
+from processes.linting import linted
 from processes.models import PhaseRule, Process, ProcessVersion, Rule, RuleVersion
 from processes.selectors import version_by_number
 
@@ -99,12 +100,12 @@ def add_version(
             process = _make_process(project, loaded.definition)
         latest = process.versions.order_by("-number").first()
         if latest is not None and latest.source_text == text:
-            return latest, _warnings(loaded)
+            return latest, _warnings(loaded, process)
         version = _store_version(process, loaded, text, actor=actor, note=note)
         record(actor, "process_version.added", version, project=project, reason=note)
         if latest is None and role.holds(Role.ADMIN):
             _publish(process, version, loaded, actor=actor, reason="The first version.")
-    return version, _warnings(loaded)
+    return version, _warnings(loaded, process)
 
 
 def publish(
@@ -156,9 +157,10 @@ def _refusal(loaded: Loaded) -> InputError:
     return InputError.of(issues, status=413 if issues[0].code == TOO_LARGE else 422)
 
 
-def _warnings(loaded: Loaded) -> Sequence[Problem]:
+def _warnings(loaded: Loaded, process: Process) -> Sequence[Problem]:
     assert loaded.definition is not None  # noqa: S101 - the caller refused the others
-    return (*loaded.warnings, *lint(loaded.definition))
+    found = lint(loaded.definition)
+    return (*loaded.warnings, *found, *linted(process, loaded.definition))
 
 
 def _make_process(project: Project, definition: Definition, *, is_builtin: bool = False) -> Process:
@@ -188,7 +190,8 @@ def _store_version(
         source_text=source_text,
         sha256=_sha256(source_text),
         warnings=[
-            asdict(problem) for problem in (*_warnings(loaded), *loaded.notes[:MAX_STORED_NOTES])
+            asdict(problem)
+            for problem in (*_warnings(loaded, process), *loaded.notes[:MAX_STORED_NOTES])
         ],
         note=note[:300],
         is_shipped=is_shipped,

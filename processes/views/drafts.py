@@ -40,7 +40,7 @@ def draft_context(draft: Draft, view: str) -> dict[str, Any]:
         "process": draft.process,
         "draft": draft,
         "view": view,
-        "checked": check(draft.source_text),
+        "checked": check(draft.source_text, draft.process),
         "newest": newest,
         "is_behind": is_behind,
         "other_published": None if is_behind else _other_published(draft),
@@ -149,9 +149,9 @@ def _both_texts(request: AccessRequest, draft: Draft, mine: str) -> HttpResponse
 @project_page(Role.EDITOR)
 def draft_check(request: AccessRequest, slug: str) -> HttpResponse:
     """What the lint says about a text while it is typed. Nothing is stored."""
-    process_of(request, slug)
+    process = process_of(request, slug)
     text = request.POST.get("source_text", "").replace("\r\n", "\n")
-    context = {"checked": check(text)}
+    context = {"checked": check(text, process)}
     return render(request, "processes/_problems.html", context)
 
 

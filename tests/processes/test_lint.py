@@ -49,6 +49,10 @@ def test_a_process_without_mistakes_has_no_warnings() -> None:
             ("rule.overlap", "verification.rules[1]"),
         ),
         (
+            with_rule(**REGEX, target="deliverables"),
+            ("rule.unused", "verification.rules[0]"),
+        ),
+        (
             SMALL + "    - {name: judged, check: c, min_count: 2, applies_to_phases: check}\n",
             ("rule.field_without_effect", "verification.rules[1].min_count"),
         ),
@@ -106,3 +110,14 @@ def test_the_command_prints_places_and_fails_only_on_errors(
     assert f"{bad}:2:9: error: phases must be a list of phases, not text. [value.kind]" in printed
     assert "missing.yaml:1:1: error: " in printed
     assert "3 file(s), 2 error(s), 0 warning(s)" in printed
+
+
+@pytest.mark.parametrize(
+    ("source", "path"),
+    [
+        (with_rule(**REGEX, sevrity="error"), "verification.rules[0].sevrity"),
+        (with_phase("    verificaton_tier: 2"), "phases[0].verificaton_tier"),
+    ],
+)
+def test_a_field_of_a_rule_or_phase_that_nothing_reads_is_a_warning(source: str, path: str) -> None:
+    assert [(one.code, one.path) for one in load(source).warnings] == [("key.unknown", path)]

@@ -141,16 +141,17 @@ def test_a_file_with_errors_stores_nothing_and_tells_them_all(project: Project) 
 def test_warnings_and_notes_are_kept_with_the_version(project: Project) -> None:
     version, warnings = services.add_version(
         project=project,
-        source_text=with_rule(type="regex", odd="1"),
+        source_text=with_rule(type="regex", odd="1") + "memory: 1\n",
         actor=ANN,
         role=Role.ADMIN,
     )
 
-    assert [warning.code for warning in warnings] == ["rule.unscoped"]
+    assert [warning.code for warning in warnings] == ["key.unknown", "rule.unscoped"]
     version.refresh_from_db()
     assert {(entry["level"], entry["code"]) for entry in version.warnings} == {
         ("warning", "rule.unscoped"),
-        ("note", "key.unknown"),
+        ("warning", "key.unknown"),
+        ("note", "key.kept"),
     }
 
 
