@@ -15,6 +15,8 @@ from loomverify.accounts.models import Project, Role
 from processes.models import Process, RuleVersion
 from processes.services import add_version
 from tests.builders import SOURCE_TEXT, make_project, make_run
+from tests.reviewing import make_review
+from tests.reviews.people import FAIL, PASS, reviewer_of, says, settled
 from verification.engine.outcome import Outcome
 from verification.rules.figures.reading import Use, steps, totals
 from verification.rules.models import RuleUse
@@ -121,3 +123,43 @@ def test_a_rule_that_was_quiet_for_long_tells_when_it_last_spoke() -> None:
     found = use_of(project)
 
     assert (found.applied, found.last_run) == (0, run.pk)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "is_right", "expected"),
+    [(PASS, False, (0, 1, 1, 1)), (FAIL, True, (1, 0, 1, 0))],
+)
+def test_what_a_person_says_long_after_is_counted_in_the_hour_of_the_run(
+    outcome: Outcome, is_right: bool, expected: tuple[int, ...]
+) -> None:
+    project = make_project()
+    run = spoken(project, timezone.now() - timedelta(days=3), findings=[{"fingerprint": "f"}])
+    review = make_review(project, run)
+    refresh_dirty_hours()
+    before = use_of(project)
+
+    says(reviewer_of(project), review, outcome, findings={"f": is_right})
+    undecided = use_of(project)
+    settled(review)
+    raw = use_of(project)
+    refresh_dirty_hours()
+
+    assert undecided == before
+    assert (raw.found_right, raw.found_wrong, raw.decided, raw.overturned) == expected
+    assert use_of(project) == raw
+
+
+def test_two_who_are_at_odds_count_once_a_third_has_said_who_is_right() -> None:
+    project = make_project()
+    run = spoken(project, timezone.now() - timedelta(days=3), findings=[{"fingerprint": "f"}])
+    review = make_review(project, run, reviewers=2)
+    for outcome, is_right in ((PASS, False), (FAIL, True)):
+        says(reviewer_of(project), review, outcome, findings={"f": is_right})
+    settled(review)
+    at_odds = use_of(project)
+
+    says(reviewer_of(project), review, PASS, findings={"f": False})
+    settled(review)
+
+    assert at_odds.labelled == 0
+    assert (use_of(project).found_right, use_of(project).found_wrong) == (0, 1)

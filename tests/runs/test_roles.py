@@ -49,6 +49,7 @@ NEEDED: dict[str, Role] = {
     "POST /processes/lint": Role.VIEWER,
     "PATCH /processes/{slug}": Role.EDITOR,
     "POST /processes/{slug}/rules/backtest": Role.EDITOR,
+    "POST /processes/{slug}/rules/{name}/enforcement": Role.ADMIN,
     "POST /processes/{slug}/rules/{name}/examples": Role.EDITOR,
     "DELETE /processes/{slug}/rules/{name}/examples/{example_id}": Role.EDITOR,
     "POST /processes/{slug}/versions/{number}/publish": Role.ADMIN,
@@ -113,6 +114,10 @@ BODIES: dict[str, Any] = {
     "POST /processes/{slug}/versions/{number}/publish": {"reason": "It is better."},
     "POST /processes/{slug}/rules/backtest": {
         "rule": {"name": "new", "type": "regex", "check": "N/A", "applies_to_phases": ["*"]}
+    },
+    "POST /processes/{slug}/rules/{name}/enforcement": {
+        "enforcement": "observe",
+        "reason": "It errs.",
     },
     "POST /processes/{slug}/rules/{name}/examples": {"text": "TBD", "expected": "caught"},
     "POST /verifiers": {"flags": {"tier3_vote_count": 5}},
@@ -252,13 +257,14 @@ BUSY = {
     ("POST /golden/replays/{replay_id}/cancel", 409),
     ("POST /shadow/trials/{trial_id}/promote", 409),
     ("POST /shadow/trials/{trial_id}/roll-back", 409),
+    ("POST /processes/{slug}/rules/{name}/enforcement", 409),
     ("POST /remediations/{remediation_id}/release", 409),
     ("POST /remediations/{remediation_id}/resolve", 422),
     ("POST /reviews/{review_id}/take-in", 409),
     ("POST /reviews/undo", 404),
 }
 """What may be done by its role, and not to a run that is over, to what nobody has claimed or held
-back, or where nothing was done."""
+back, where a newer version waits to be published, or where nothing was done."""
 
 
 def test_another_projects_admin_finds_nothing(world: World) -> None:

@@ -1,7 +1,7 @@
 from django.contrib import admin
 
 from loomverify.read_only import ReadOnlyAdmin
-from verification.rules.models import Backtest, Pin
+from verification.rules.models import Backtest, Pin, RuleUse
 
 
 @admin.register(Pin)
@@ -17,6 +17,14 @@ class PinAdmin(ReadOnlyAdmin):
 @admin.register(Backtest)
 class BacktestAdmin(ReadOnlyAdmin):
     list_display = ("rule", "process", "seconds", "tried_by", "tried_at")
+    list_select_related = ("process",)
+    search_fields = ("rule", "process__slug")
+    ordering = ("-id",)
+
+
+@admin.register(RuleUse)
+class RuleUseAdmin(ReadOnlyAdmin):
+    list_display = ("rule", "process", "hour", "applied", "violated", "overturned", "cost_usd")
     list_select_related = ("process",)
     search_fields = ("rule", "process__slug")
     ordering = ("-id",)

@@ -22,14 +22,15 @@ COUNTED = (
     "last_run",
 )
 
-# Who labelled a rule: the newest round that has any; one finding that is right makes it right.
+# The newest round that has labels; one finding that is right makes the rule right. Only reviews
+# that have taken effect: nothing else has the hour counted anew.
 _LABELLED = """
     select run_id, rule, bool_or(is_right) as is_right from (
         select review.run_id, finding.rule, label.is_right, rank() over (
             partition by review.run_id, finding.rule order by decision.round desc
         ) as newest
         from judged
-        join runs_review review on review.run_id = judged.run_id
+        join runs_review review on review.run_id = judged.run_id and review.outcome <> ''
         join reviews_decision decision on decision.review_id = review.id
             and decision.settled_at is not null and decision.undone_at is null
         join reviews_findinglabel label on label.decision_id = decision.id
