@@ -96,9 +96,12 @@ class Material:
         tabs = {OUTPUT: self.output, ALTERNATIVES: self.alternatives, TOOLS: self.tools}
         return tabs[name]() if name in tabs else None
 
-    def output(self, first: int = 1, *, limit: int = LINES_OF_PANE) -> Pane:
+    def output(
+        self, first: int = 1, *, limit: int = LINES_OF_PANE, marks: Sequence[Mark] = ()
+    ) -> Pane:
         text = self.body.get("output") or ""
-        marks = [_mark(one) for one in self.findings if not one.path and not one.place]
+        found = [_mark(one) for one in self.findings if not one.path and not one.place]
+        marks = [*found, *marks]
         shown = artefacts.shown_text(text, marks, first=first, limit=limit)
         viewable = viewable_text(self.project, text, marks)
         return Pane(OUTPUT, "Output", text=shown, size=len(text.encode()), viewable=viewable)
@@ -111,7 +114,15 @@ class Material:
         ]
         return Pane(ALTERNATIVES, "Alternatives to the output", alternatives=texts)
 
-    def file(self, path: str, first: int = 1, *, limit: int = LINES_OF_PANE, line: int = 0) -> Pane:
+    def file(
+        self,
+        path: str,
+        first: int = 1,
+        *,
+        limit: int = LINES_OF_PANE,
+        line: int = 0,
+        marks: Sequence[Mark] = (),
+    ) -> Pane:
         row = self.files.get(path)
         if row is None:
             return Pane("file", path, text=Text(refusal="No such file was submitted."))
@@ -121,14 +132,18 @@ class Material:
         content = _content(row.blob)
         if content is None:
             return replace(pane, text=Text(refusal=LOST))
-        marks = [_mark(one) for one in self.findings if one.path == path]
+        marks = [*(_mark(one) for one in self.findings if one.path == path), *marks]
         text = artefacts.shown_file(content, marks, first=first, limit=limit)
         return replace(pane, text=text, viewable=viewable_of(row, content, marks, line))
 
     def whole(self, path: str, *, first: int, places: Sequence[Place] = ()) -> Pane:
         """A file, or with no path the output, on a page of its own."""
         limit = artefacts.MAX_SHOWN_LINES
-        pane = self.file(path, first, limit=limit) if path else self.output(first, limit=limit)
+        marks = [Mark(enforcement, line) for line, enforcement in places]
+        if path:
+            pane = self.file(path, first, limit=limit, marks=marks)
+        else:
+            pane = self.output(first, limit=limit, marks=marks)
         if pane.viewable and places:
             pane = replace(pane, viewable=replace(pane.viewable, places=tuple(places)))
         return pane

@@ -55,5 +55,7 @@ def backtest_to_review(request: AccessRequest, slug: str) -> HttpResponse:
     why = f"A rule of {process.slug} is tried on history."
     asked = asking.ask_about(access=request.access, runs=runs, why=why)
     left = len(runs) - asked
-    told = f"{asked} sent to review." + (f" {left} left out: asked about before, or gone." if left else "")
+    told = f"{asked} sent to review." + (
+        f" {left} left out: asked about before, or gone." if left else ""
+    )
     return HttpResponse(told, content_type="text/plain")
