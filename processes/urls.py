@@ -22,6 +22,7 @@ urlpatterns = [
     path(PROCESSES, reading.process_list, name="process_list"),
     # No process can be named by a hyphen.
     path(f"{PROCESSES}-/import/", importing.process_import, name="process_import"),
+    path(f"{PROCESSES}-/all.zip", reading.process_archive, name="process_archive"),
     path(PROCESS, reading.process_detail, name="process_detail"),
     path(f"{PROCESS}compare/", reading.process_compare, name="process_compare"),
     path(f"{PROCESS}versions/<int:number>.yaml", reading.process_source, name="process_source"),

@@ -7,6 +7,7 @@ import binascii
 from typing import Any
 
 from django.contrib import messages
+from django.core.files.uploadedfile import UploadedFile
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
@@ -25,6 +26,7 @@ from processes.definition.vocabulary import PLACES
 from processes.forms import TemplateForm
 from processes.views.access import number_in
 from processes.views.drafts import PAGE
+from processes.views.importing_many import preview_many, store_many
 
 PAGE_TEMPLATE = "processes/process_import.html"
 
@@ -35,7 +37,13 @@ PAGE_TEMPLATE = "processes/process_import.html"
 def process_import(request: AccessRequest) -> HttpResponse:
     if request.method != "POST":
         return _empty_page(request)
-    source = _kept(request) if "kept" in request.POST else _sent(request)
+    uploads = [*request.FILES.getlist("file"), *request.FILES.getlist("folder")]
+    if len(uploads) > 1:
+        return _many(request, uploads)
+    kept = request.POST.getlist("kept")
+    if "many" in request.POST:
+        return store_many(request, [_decoded(one) for one in kept])
+    source = _decoded(kept[0]) if kept else _sent(request, uploads)
     checked = check(source)
     if checked.definition is None:
         context = {**_choices(request), "checked": checked, "source_text": _shown(source)}
@@ -43,6 +51,14 @@ def process_import(request: AccessRequest) -> HttpResponse:
     if "kept" not in request.POST:
         return _preview(request, source, checked.definition)
     return _store(request, source, checked.definition)
+
+
+def _many(request: AccessRequest, uploads: list[UploadedFile[bytes]]) -> HttpResponse:
+    try:
+        return preview_many(request, uploads)
+    except InputError as error:
+        context = {**_choices(request), "refusal": str(error)}
+        return render(request, PAGE_TEMPLATE, context, status=error.status)
 
 
 def _store(request: AccessRequest, source: bytes, definition: Definition) -> HttpResponse:
@@ -69,19 +85,18 @@ def _stored_text(number: int, *, is_new: bool) -> str:
     return f"Stored as v{number}." if is_new else f"v{number} says the same: nothing was stored."
 
 
-def _sent(request: AccessRequest) -> bytes:
+def _sent(request: AccessRequest, uploads: list[UploadedFile[bytes]]) -> bytes:
     """An uploaded file as it is; pasted text with the line ends that it most likely had."""
-    upload = request.FILES.get("file")
-    if upload is not None:
-        return bytes(upload.read(MAX_SOURCE_BYTES + 1))
+    if uploads:
+        return bytes(uploads[0].read(MAX_SOURCE_BYTES + 1))
     text = request.POST.get("source_text", "").replace("\r\n", "\n")
     return text.encode(errors="surrogatepass")[: MAX_SOURCE_BYTES + 1]
 
 
-def _kept(request: AccessRequest) -> bytes:
+def _decoded(kept: str) -> bytes:
     """What the preview carried, byte for byte: a text area would change its line ends."""
     try:
-        return base64.b64decode(request.POST["kept"], validate=True)
+        return base64.b64decode(kept, validate=True)
     except (binascii.Error, ValueError):
         return b""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
 from collections import Counter
 from typing import Any
 
@@ -98,5 +100,22 @@ def process_source(request: AccessRequest, slug: str, number: int) -> HttpRespon
     version = version_of(process_of(request, slug), str(number))
     answer = HttpResponse(version.source_text, content_type="application/octet-stream")
     answer["Content-Disposition"] = f'attachment; filename="{slug}-v{number}.yaml"'
+    answer["X-Content-Type-Options"] = "nosniff"
+    return answer
+
+
+@require_safe
+@project_page()
+def process_archive(request: AccessRequest) -> HttpResponse:
+    """The published text of every process, as a folder that can be imported again."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        published = selectors.process_list(request.access.project).filter(published__isnull=False)
+        for process in published.iterator(chunk_size=50):
+            if process.published:
+                archive.writestr(f"{process.slug}.yaml", process.published.source_text.encode())
+    answer = HttpResponse(packed.getvalue(), content_type="application/zip")
+    name = f"{request.access.project.slug}-processes.zip"
+    answer["Content-Disposition"] = f'attachment; filename="{name}"'
     answer["X-Content-Type-Options"] = "nosniff"
     return answer

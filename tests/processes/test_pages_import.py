@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+import io
+import zipfile
 from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from loomverify.accounts.models import Project, Role
@@ -179,3 +183,116 @@ def test_another_project_has_no_such_page(project: Project) -> None:
     outsider = signed_in(make_user(make_project(), Role.ADMIN))
 
     assert outsider.get(reverse("process_import", args=[project.slug])).status_code == 404
+
+
+def several(importer: Importer, *files: tuple[str, bytes], folder: bool = False) -> Any:
+    sent = [SimpleUploadedFile(name, content) for name, content in files]
+    return importer.client.post(importer.url, {"folder" if folder else "file": sent})
+
+
+def named(slug: str) -> bytes:
+    return SMALL.replace("name: small", f"name: {slug}", 1).encode()
+
+
+NEXT = SOURCE_TEXT.replace("TODO|TBD", "FIXME").encode()
+FOLDER = (
+    ("same.yaml", SOURCE_TEXT.encode()),
+    ("small.yml", BYTES),
+    ("broken.yaml", b"name: broken\nphases: 3\n"),
+    ("twin.yaml", named("small")),
+    ("<b>.yaml", b"\xff\0name: ["),
+    ("readme.md", b"# Processes"),
+)
+
+
+@pytest.mark.parametrize("folder", [True, False])
+def test_of_several_files_each_is_shown_for_what_it_would_be(
+    project: Project, folder: bool
+) -> None:
+    preview = several(Importer(project), *FOLDER, folder=folder)
+
+    shown = said(preview)
+    assert preview.status_code == 200
+    assert "v1 of small-work says the same" in shown
+    assert "new process small" in shown
+    assert "2:9 error phases must be a list of phases" in shown
+    assert "It names itself small, as small.yml does" in shown
+    assert "1 other file left out" in shown
+    assert "<b>.yaml" not in preview.content.decode()
+    assert Process.objects.count() == 1
+
+
+def test_all_good_files_are_stored_with_one_press_and_byte_for_byte(project: Project) -> None:
+    importer = Importer(project, Role.ADMIN)
+    preview = several(importer, ("next.yaml", NEXT), *FOLDER[1:])
+    good = [one for one in preview.context["candidates"] if one.is_stored]
+    fields = {
+        "kept": [one.kept for one in good],
+        "newest": [str(one.newest.number) if one.newest else "" for one in good],
+    }
+
+    answer = importer.client.post(
+        importer.url, {"many": "1", "note": "ours", **fields}, follow=True
+    )
+
+    small = ProcessVersion.objects.get(process__slug="small")
+    assert "Stored: small-work v2, small v1." in said(answer)
+    assert (small.source_text.encode(), small.note) == (BYTES, "ours")
+    assert ProcessVersion.objects.get(process__slug="small-work", number=2).published_at is None
+
+
+def test_of_several_files_one_that_is_behind_holds_no_other_back(project: Project) -> None:
+    importer = Importer(project)
+    preview = several(importer, ("next.yaml", NEXT), ("small.yaml", BYTES))
+    kept = [one.kept for one in preview.context["candidates"]]
+    add_version(project.processes.get(), SOURCE_TEXT + "# meanwhile\n")
+
+    answer = importer.client.post(
+        importer.url, {"many": "1", "kept": [*kept, "junk"], "newest": ["1", ""]}, follow=True
+    )
+
+    assert "Stored: small v1." in said(answer)
+    assert "Not stored: small-work got another version meanwhile." in said(answer)
+
+
+@pytest.mark.parametrize(
+    ("files", "told"),
+    [
+        ([(f"{n}.yaml", b"name: a") for n in range(51)], "At most 50 files"),
+        ([(f"{n}.yaml", b"#" * 1024 * 1024) for n in range(11)], "at most 10 MiB"),
+        ([("a.txt", b"a"), ("b.txt", b"b")], "None of the files"),
+    ],
+)
+def test_too_many_files_are_refused(
+    project: Project, files: list[tuple[str, bytes]], told: str
+) -> None:
+    answer = several(Importer(project), *files)
+
+    assert 400 <= answer.status_code < 500
+    assert told in said(answer)
+
+
+def test_what_many_files_would_be_takes_as_many_queries_as_for_two(project: Project) -> None:
+    importer = Importer(project)
+    several(importer, *FOLDER)
+    counts = []
+    for number in (2, 20):
+        with CaptureQueriesContext(connection) as queries:
+            several(importer, *((f"{n}.yaml", named(f"p{n}")) for n in range(number)))
+        counts.append(len(queries))
+
+    assert counts[0] == counts[1]
+
+
+def test_what_is_published_is_downloaded_whole_and_imports_as_the_same(project: Project) -> None:
+    editor = Importer(project)
+    editor.confirm(editor.upload(NEXT))
+    viewer = Importer(project, Role.VIEWER)
+
+    answer = viewer.client.get(reverse("process_archive", args=[project.slug]))
+
+    archive = zipfile.ZipFile(io.BytesIO(answer.content))
+    assert answer.headers["Content-Type"] == "application/zip"
+    assert {name: archive.read(name) for name in archive.namelist()} == {
+        "small-work.yaml": SOURCE_TEXT.encode()
+    }
