@@ -12,6 +12,7 @@ from django.urls import reverse
 
 from loomverify.accounts.access import SYSTEM, Access, person
 from loomverify.accounts.models import Project, Role
+from processes.checking import check
 from processes.services import open_draft
 from tests.builders import make_project, make_run, make_user, signed_in
 from verification.engine.outcome import Outcome
@@ -167,3 +168,24 @@ class TestSendingToReview:
         assert self.send(viewer, project, run).status_code == 403
         path = reverse("backtest_to_review", args=[project.slug, "small-work"])
         assert editor(project).post(path, {"runs": "nothing"}).status_code == 422
+
+
+class TestNeverTried:
+    def codes(self, project: Project, source: str) -> list[tuple[str, int]]:
+        checked = check(source, project.processes.get())
+        return [(one.code, one.line) for one in checked.warnings if one.code == "rule.never_tried"]
+
+    def test_a_hard_pattern_is_warned_of_until_it_was_tried(self, project: Project) -> None:
+        process = project.processes.get()
+        assert process.published is not None
+        hard = {"name": "new", "type": "regex", "check": "N/A", "applies_to_phases": ["*"]}
+        source, _ = with_rule(process.published.source_text, {**hard, "enforcement": "hard"})
+        line = next(n for n, text in enumerate(source.split("\n"), 1) if "check: N/A" in text)
+
+        assert self.codes(project, source) == [("rule.never_tried", line)]
+        assert (
+            self.codes(project, source.replace("enforcement: hard", "enforcement: observe")) == []
+        )
+
+        pane(editor(project), project, enforcement="observe")
+        assert self.codes(project, source) == []

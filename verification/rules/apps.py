@@ -6,10 +6,13 @@ class RulesConfig(AppConfig):
     label = "rules"
 
     def ready(self) -> None:
+        from processes import linting
+        from verification.rules.backtest import lint
         from verification.rules.examples import guard, live
         from verification.rules.figures import counting
         from verification.runs import figures
 
+        linting.register(lint.never_tried)
         guard.register()
         live.register()
         figures.on_recount(counting.recount)

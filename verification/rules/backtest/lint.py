@@ -1,0 +1,27 @@
+"""A pattern that rejects work should have been tried on history first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from processes.definition.model import Definition, Enforcement, Problem, Rule, RuleType
+from processes.models import Process
+from verification.rules.models import Backtest
+
+
+def never_tried(process: Process, definition: Definition) -> Iterator[Problem]:
+    """Whatever its name was then: what counts is what it looks for."""
+    hard = [rule for rule in definition.rules if _rejects(rule)]
+    if not hard:
+        return
+    wanted = {rule.looks_for_sha256 for rule in hard}
+    rows = Backtest.objects.filter(process=process, looks_for_sha256__in=wanted)
+    tried = set(rows.values_list("looks_for_sha256", flat=True))
+    for rule in hard:
+        if rule.looks_for_sha256 not in tried:
+            told = f"The rule {rule.name!r} rejects work, and was never tried on past runs."
+            yield Problem("rule.never_tried", told, f"{rule.path}.check")
+
+
+def _rejects(rule: Rule) -> bool:
+    return rule.type is RuleType.REGEX and rule.usual_enforcement is Enforcement.HARD
