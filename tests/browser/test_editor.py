@@ -4,7 +4,7 @@ import re
 
 import pytest
 from django.urls import reverse
-from playwright.sync_api import Dialog, Page, expect
+from playwright.sync_api import Dialog, FilePayload, Page, expect
 
 from loomverify.accounts.access import person
 from loomverify.accounts.models import Role, User
@@ -480,3 +480,26 @@ def test_fields_words_and_phases_are_completed_by_their_place(
 
     assert offered in page.evaluate(f"{EDITOR}.session.getLine({line - 1})")
     assert [said for said in visitor.complaints if REFUSED.search(said)] == []
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_several_files_are_looked_at_and_stored_with_one_press(
+    visit: Visit, scene: Scene, width: int
+) -> None:
+    visitor = visit(scene.member(Role.ADMIN), width=width)
+    page = visitor.go(reverse("process_import", args=[scene.project.slug]))
+    good = b"name: %s\nphases:\n  - {id: a, description: A, acceptance_criteria: c}\n"
+    files: list[FilePayload] = [
+        {"name": f"{name}.yaml", "mimeType": "text/yaml", "buffer": text}
+        for name, text in (("one", good % b"one"), ("two", good % b"two"), ("bad", b"phases: 3\n"))
+    ]
+
+    page.get_by_label("or files").set_input_files(files)
+    page.get_by_role("button", name="Check it").click()
+    expect(page.get_by_role("heading", name="3 files, 2 to store")).to_be_visible()
+    assert page.evaluate(OVERFLOW) <= 0
+    assert page.evaluate(FAULTS) == []
+    page.get_by_role("button", name="Store 2 files").click()
+
+    expect(page.get_by_text("Stored: one v1, two v1.")).to_be_visible()
+    assert visitor.complaints == []
