@@ -6,15 +6,17 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from loomverify.accounts.access import SYSTEM
+from loomverify.accounts.access import SYSTEM, person
 from loomverify.accounts.models import Project, Role
 from processes.models import Process
 from processes.models import Rule as RuleName
-from processes.services import add_version, publish
+from processes.services import add_version, open_draft, publish
 from tests.builders import SOURCE_TEXT, make_project, make_user, signed_in
 from tests.rules.test_figures import spoken, told
 from verification.runs.figures import refresh_dirty_hours
@@ -221,9 +223,6 @@ def test_the_search_asks_as_often_for_many_rules_as_for_few(
 ) -> None:
     client, url = client_of(project), reverse("rule_search", args=[project.slug])
     client.get(url)
-    from django.db import connection
-    from django.test.utils import CaptureQueriesContext
-
     with CaptureQueriesContext(connection) as few:
         client.get(url)
     many = "".join(f"    - {{name: rule-{n}, check: x{n}, type: regex}}\n" for n in range(60))
@@ -237,3 +236,41 @@ def test_the_search_asks_as_often_for_many_rules_as_for_few(
     assert len(answer.context["rows"]) == 50
     assert len(after) <= len(few) + 1  # runs are looked up where one spoke
     assert len(client.get(url, {"cursor": answer.context["next"]}).context["rows"]) == 13
+
+
+def test_its_page_asks_as_often_for_many_versions_and_runs_as_for_few(project: Project) -> None:
+    client, url = client_of(project), url_of(project)
+    client.get(url)
+    spoken(project, findings=[{"rule": NAME}], evaluation={"rule_trace": [told(NAME)]})
+    with CaptureQueriesContext(connection) as few:
+        client.get(url)
+    for number in range(6):
+        add(project, SOURCE.replace("Fill the cell", f"Fill cell {number}"), publishing=True)
+        spoken(project, findings=[{"rule": NAME}], evaluation={"rule_trace": [told(NAME)]})
+    client.get(url)
+
+    with CaptureQueriesContext(connection) as many:
+        answer = client.get(url)
+
+    assert len(answer.context["page"].history) == 7
+    assert len(many) == len(few)
+
+
+def test_an_editors_draft_sees_that_a_step_added_a_version(project: Project) -> None:
+    editor = make_user(project, Role.EDITOR)
+    process = process_of(project)
+    open_draft(process=process, editor=editor, actor=person(editor))
+
+    step(project, "advisory")
+
+    html = signed_in(editor).get(reverse("draft_yaml", args=[project.slug, process.slug]))
+    assert "v3 was added" in html.content.decode()
+    shown = signed_in(editor).get(url_of(project)).content.decode()
+    assert "enforcement" in shown.split("Your draft")[1][:400]
+
+
+def test_one_of_two_admins_who_take_the_same_step_hears_of_the_other(project: Project) -> None:
+    first, second = (step(project, "advisory", published=2) for _ in range(2))
+
+    assert (first.status_code, second.status_code) == (302, 409)
+    assert process_of(project).versions.count() == 3

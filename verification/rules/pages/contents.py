@@ -67,12 +67,14 @@ def contents(rule: RuleName) -> dict[int, Content]:
         "process_version__number", "-position"
     )
     found = rows.values_list(
-        "process_version__number",
-        "process_version__published_at",
-        "rule_version__content_sha256",
-        "rule_version__spec",
+        "process_version__number", "process_version__published_at", "rule_version", "position"
     )
-    return {number: Content(number, at, sha256, spec) for number, at, sha256, spec in found}
+    stored = rule.versions.in_bulk()
+    return {
+        number: Content(number, at, stored[pk].content_sha256, stored[pk].spec)
+        for number, at, pk, _ in found.distinct()
+        if pk in stored
+    }
 
 
 def history(process: Process, said: Mapping[int, Content]) -> list[Change]:
