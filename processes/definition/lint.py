@@ -75,9 +75,6 @@ def _rule(definition: Definition, rule: Rule, tried: Tried) -> Iterator[Problem]
         )
     if rule.type is RuleType.REGEX:
         yield from _regex(rule, tried)
-        if rule.target is Target.DELIVERABLES and not _meets_a_file(definition, rule):
-            message = "looks in declared deliverables, but no phase it applies to declares any."
-            yield _about(rule, "rule.unused", message)
     else:
         yield from _without_effect_on_llm(rule)
         if not _reaches_a_judge(definition, rule):
@@ -157,13 +154,6 @@ def _without_effect_on_llm(rule: Rule) -> Iterator[Problem]:
         yield _about(
             rule, "rule.field_without_effect", f"is for a judge: {key} has no effect.", key=key
         )
-
-
-def _meets_a_file(definition: Definition, rule: Rule) -> bool:
-    declaring = {phase.id for phase in definition.phases if phase.deliverables}
-    if not rule.is_scoped or ANY_PHASE in rule.applies_to_phases:
-        return bool(declaring)
-    return bool(declaring & set(rule.applies_to_phases))
 
 
 def _reaches_a_judge(definition: Definition, rule: Rule) -> bool:

@@ -49,10 +49,6 @@ def test_a_process_without_mistakes_has_no_warnings() -> None:
             ("rule.overlap", "verification.rules[1]"),
         ),
         (
-            with_rule(**REGEX, target="deliverables"),
-            ("rule.unused", "verification.rules[0]"),
-        ),
-        (
             SMALL + "    - {name: judged, check: c, min_count: 2, applies_to_phases: check}\n",
             ("rule.field_without_effect", "verification.rules[1].min_count"),
         ),
