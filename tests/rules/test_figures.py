@@ -22,6 +22,7 @@ from verification.rules.figures.reading import Use, steps, totals
 from verification.rules.models import RuleUse
 from verification.runs.figures import refresh_dirty_hours
 from verification.runs.models import DirtyHour, Run
+from verification.runs.selectors import RunFilters, runs
 from verification.runs.spans import Span, Window
 
 pytestmark = pytest.mark.django_db
@@ -146,6 +147,7 @@ def test_what_a_person_says_long_after_is_counted_in_the_hour_of_the_run(
 
     assert undecided == before
     assert (raw.found_right, raw.found_wrong, raw.decided, raw.overturned) == expected
+    assert runs(project, RunFilters(only="overturned")).count() == raw.overturned
     assert use_of(project) == raw
 
 
