@@ -182,6 +182,8 @@ class TestNeverTried:
         source, _ = with_rule(process.published.source_text, {**hard, "enforcement": "hard"})
         line = next(n for n, text in enumerate(source.split("\n"), 1) if "check: N/A" in text)
 
+        assert self.codes(project, source) == []  # there is nothing to try it on
+        make_run(project, output="fine")
         assert self.codes(project, source) == [("rule.never_tried", line)]
         assert (
             self.codes(project, source.replace("enforcement: hard", "enforcement: observe")) == []

@@ -7,12 +7,16 @@ from collections.abc import Iterator
 from processes.definition.model import Definition, Enforcement, Problem, Rule, RuleType
 from processes.models import Process
 from verification.rules.models import Backtest
+from verification.runs.models import Run, RunState
 
 
 def never_tried(process: Process, definition: Definition) -> Iterator[Problem]:
-    """Whatever its name was then: what counts is what it looks for."""
+    """Whatever its name was then: what counts is what it looks for.
+
+    Where nothing has run yet there is nothing to try it on.
+    """
     hard = [rule for rule in definition.rules if _rejects(rule)]
-    if not hard:
+    if not hard or not Run.objects.filter(process=process, state=RunState.FINISHED).exists():
         return
     wanted = {rule.looks_for_sha256 for rule in hard}
     rows = Backtest.objects.filter(process=process, looks_for_sha256__in=wanted)
