@@ -33,7 +33,9 @@ def url(scene: Scene) -> str:
 
 def faults_of(visitor: Visitor) -> list[str]:
     """What the browser complained of; a try of the examples that is given up is none."""
-    return [said for said in visitor.complaints if not said.startswith(("htmx:after", "htmx:sendAbort"))]
+    return [
+        said for said in visitor.complaints if not said.startswith(("htmx:after", "htmx:sendAbort"))
+    ]
 
 
 def test_figures_follow_what_is_typed_and_lead_to_the_match(
