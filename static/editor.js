@@ -195,6 +195,15 @@
     move(dragged, { beside: target.dataset.at, beside_name: target.dataset.name });
   });
 
+  // Of a folder only process files are sent: the server takes so many files and no more.
+  document.addEventListener("change", (event) => {
+    const folder = event.target;
+    if (!folder.matches?.("input[webkitdirectory]")) return;
+    const kept = new DataTransfer();
+    for (const file of folder.files) if (/\.ya?ml$/i.test(file.name)) kept.items.add(file);
+    if (kept.files.length && kept.files.length < folder.files.length) folder.files = kept.files;
+  });
+
   // ------------------------------------------------------------ parts
 
   // A refused form and a conflict bring their own part; of two matrices the newer one stays.

@@ -61,11 +61,15 @@ def test_a_run_that_fails_for_another_reason_stays_as_it_is() -> None:
     assert weigh(known, (SAYS,)) == Weighed(None, (Outcome.FAIL, Verdict.REJECT))
 
 
-def test_what_a_judge_would_have_said_is_not_known() -> None:
+def test_what_was_never_asked_is_not_known() -> None:
     weighed = weigh(past(SAYS, is_climbed=False, is_good=True), ())
 
     assert (weighed.bucket, weighed.after) == (Bucket.COULD_NOT_EVALUATE, None)
-    assert "judge" in weighed.why
+    assert "never asked" in weighed.why
+
+
+def test_a_run_that_was_accepted_had_everything_asked() -> None:
+    assert weigh(past(WARNS, is_climbed=False, is_good=True), ()).bucket is Bucket.RELIEVED
 
 
 def test_an_outcome_that_its_findings_do_not_explain_is_not_guessed_at() -> None:

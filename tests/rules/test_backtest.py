@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from loomverify.accounts.models import Project, Role
@@ -116,11 +117,16 @@ def test_deliverables_are_those_that_the_check_itself_searches(project: Project)
     )  # fmt: skip
 
 
-def test_a_file_that_is_gone_is_doubt(project: Project, tmp_path: Any) -> None:
+@pytest.mark.parametrize("is_gone", [True, False])
+def test_a_file_that_is_gone_or_changed_is_doubt(
+    project: Project, tmp_path: Any, is_gone: bool
+) -> None:
     make_run(project, files={"report.json": b"N/A"})
     for content in (tmp_path / "evidence").rglob("*"):
         if content.is_file():
             content.unlink()
+            if not is_gone:
+                content.write_bytes(b"fine")
 
     progress = tried(wish(project, target="deliverables"))
 
@@ -229,16 +235,38 @@ def test_what_is_given_up_leaves_no_reader_at_work(
     assert tried(wish(project)).evaluated == 40
 
 
-def test_a_pattern_that_takes_too_long_is_stopped_and_says_so(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    make_run(project, output="a" * 400_000)
+def test_what_comes_after_a_reject_was_never_asked(project: Project) -> None:
+    fail: dict[str, Any] = {"outcome": Outcome.FAIL, "findings": SPOKE, "output": "none"}
+    claim = {"text": "It grows.", "label": "unsupported"}
+    make_run(project, evaluation={"claim_list": [claim]}, **fail)
 
-    progress = backtest(wish(project, "(a?){500}b"), seconds=0.2)
+    assert buckets(tried(wish(project))) == {"could_not_evaluate": 1}
+
+
+def test_a_reader_that_died_while_it_waited_costs_nothing(project: Project) -> None:
+    make_run(project, output=MATCHING)
+    assert tried(wish(project)).matched == 1
+    for reader in list(pool.READERS._waiting):
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "select pg_terminate_backend(pid) from pg_stat_activity"
+                " where datname = current_database() and pid != pg_backend_pid()"
+            )
+        assert reader.is_alive
+
+    assert buckets(tried(wish(project))) == {"unlabelled": 1}
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.01])
+def test_what_takes_too_long_is_stopped_and_says_so(project: Project, seconds: float) -> None:
+    for _ in range(3):
+        make_run(project, output="a" * 4_000_000)
+
+    progress = backtest(wish(project, "(a?){500}b"), seconds=seconds)
 
     assert progress.is_over
     assert progress.stopped == running.NO_TIME
-    assert progress.evaluated == 0
+    assert progress.evaluated < 3
 
 
 class TestApi:
@@ -263,9 +291,32 @@ class TestApi:
         kept = Backtest.objects.get(process__project=project, rule="no-cells")
         assert kept.figures["buckets"]["unlabelled"] == 1
 
+    def test_a_name_with_spaces_around_it_is_the_same_rule(self, project: Project) -> None:
+        make_run(project, output="N/A")
+        make_run(project, output="TODO")
+
+        body = self.body(name=" no-placeholders ")
+        said = Caller(project, Role.EDITOR).post(self.path(), body).json()
+
+        assert [one["quote"] for one in said["runs"]] == ["N/A"]
+
+    def test_a_narrowed_try_is_not_remembered(self, project: Project) -> None:
+        make_run(project, output=MATCHING)
+        editor = Caller(project, Role.EDITOR)
+        narrowed: list[dict[str, Any]] = [
+            {"limit": 1},
+            {"since": "2020-01-01T00:00:00Z"},
+            {"phase": "build"},
+        ]
+        for narrow in narrowed:
+            assert editor.post(self.path(), {**self.body(), **narrow}).status_code == 200
+
+        assert not Backtest.objects.exists()
+
     @pytest.mark.parametrize(
         ("fields", "place"),
         [
+            ({"name": " "}, ["body", "rule", "name"]),
             ({"check": "(?=a)"}, ["body", "rule", "check"]),
             ({"check": ""}, ["body", "body", "rule", "check"]),
             ({"type": "llm"}, ["body", "body", "rule", "type"]),

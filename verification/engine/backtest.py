@@ -13,7 +13,7 @@ from verification.engine.verifier import Flags
 
 Result = tuple[Outcome, Verdict]
 
-JUDGE_NOT_ASKED = "Its judge was never asked: what it would say is not known."
+NOT_ASKED = "What checks come after it were never asked: what they would say is not known."
 OTHER_REASONS = "Its outcome does not follow from its findings alone."
 NOT_SEARCHED = "Its text could not be searched."
 
@@ -37,8 +37,8 @@ class Bucket(StrEnum):
 class Past:
     """A run as it ended. `own` are the findings of the rule that is tried, `others` all the rest.
 
-    `is_good` is what a person said of the work; None: nobody did. `is_climbed`: every tier that
-    was asked for has spoken.
+    `is_good` is what a person said of the work; None: nobody did. `is_climbed`: nothing was left
+    unasked because the run was lost already: no tier, no verifier of the phase's own, no claim.
     """
 
     result: Result
@@ -73,8 +73,8 @@ def weigh(past: Past, now: Sequence[Finding]) -> Weighed:
         return Weighed(Bucket.COULD_NOT_EVALUATE, None, OTHER_REASONS)
     if _strictness(after) > _strictness(before):
         return Weighed(_held_back(past.is_good), after)
-    if after[1] is Verdict.ACCEPT and not past.is_climbed:
-        return Weighed(Bucket.COULD_NOT_EVALUATE, None, JUDGE_NOT_ASKED)
+    if after[1] is Verdict.ACCEPT is not before[1] and not past.is_climbed:
+        return Weighed(Bucket.COULD_NOT_EVALUATE, None, NOT_ASKED)
     return Weighed(_let_go(past, after), after)
 
 

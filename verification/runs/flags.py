@@ -21,6 +21,8 @@ from verification.runs import events
 from verification.runs.models import Review, ReviewState, Run
 from verification.runs.work import Work
 
+ASKED_FOR = "asked_for"
+"""The reason of a review that somebody asked for: it takes no place of the day's cap."""
 NOBODY = "not_required"
 """The `review_state` of a run that waits for nobody."""
 DAY = timedelta(days=1)
@@ -178,6 +180,7 @@ def _places_taken(work: Work, now: datetime) -> int:
         process=work.process_id, created_at__gte=day, created_at__lt=day + DAY
     )
     flagged = opened.filter(is_flagged=True, sample_rate__isnull=True)
+    flagged = flagged.exclude(reasons=[ASKED_FOR])
     taken: int = (
         flagged.exclude(state=ReviewState.HELD)
         .exclude(run=work.run_id)

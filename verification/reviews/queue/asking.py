@@ -16,10 +16,9 @@ from loomverify.errors import InputError
 from processes.selectors import definition_of
 from verification.engine import reviewing
 from verification.reviews.queue.arranging import tell_requested
-from verification.runs.flags import NOBODY, UNCLAIMED
+from verification.runs.flags import ASKED_FOR, NOBODY, UNCLAIMED
 from verification.runs.models import Review, ReviewState, Run, RunState
 
-ASKED_FOR = "asked_for"
 URGENCY = 20
 MAX_RUNS = 50
 CLOSED = (ReviewState.EXPIRED, ReviewState.WITHDRAWN)

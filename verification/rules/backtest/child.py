@@ -7,6 +7,7 @@ of the input, or a long silence, is the end of the process. It never writes anyt
 
 from __future__ import annotations
 
+import hashlib
 import json
 import signal
 import sys
@@ -35,7 +36,7 @@ MAX_RUN_BYTES = 100_000_000
 CONTEXT_CHARS = 24, 90
 ROWS_AT_ONCE = 50
 TOO_LARGE = "Too large to be searched."
-LOST = "A file of it is not stored any more."
+LOST = "A file of it is not stored any more, or was changed."
 PHASE_GONE = "The process has no such phase any more."
 
 OUTPUTS = """
@@ -127,7 +128,11 @@ class Store:
         return [Text(found, path) for path, found in contents if not is_binary(path, found)]
 
     def _content(self, sha256: str) -> bytes:
-        return (self.folder / sha256[:2] / sha256).read_bytes()
+        """Raises: OSError, it is not there, or is not what was stored."""
+        content = (self.folder / sha256[:2] / sha256).read_bytes()
+        if hashlib.sha256(content).hexdigest() != sha256:
+            raise OSError("changed")
+        return content
 
 
 def _evidence(items: Sequence[Mapping[str, Any]]) -> list[Text]:

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from django.db import connection
 
-from processes.definition.model import Enforcement
+from processes.definition.model import Definition, Enforcement
 from verification.engine.backtest import Past
 from verification.engine.finding import SWITCHED_OFF, Finding
 from verification.engine.outcome import FindingVerdict, Outcome, Source, Verdict
@@ -23,7 +23,8 @@ PAGE = 1_000
 RUNS = """
     select run.id, run.uuid, run.phase_id, run.live_evaluation_id, run.outcome, run.verdict,
            case when run.review_state = 'decided' then run.final_outcome else '' end,
-           evaluation.verifier_version_id, run.tier_achieved >= run.tier_requested,
+           evaluation.verifier_version_id,
+           run.tier_achieved >= run.tier_requested and evaluation.claim_list = '[]'::jsonb,
            task.external_id, run.created_at
     from runs_run run
     join runs_evaluation evaluation on evaluation.id = run.live_evaluation_id
@@ -62,7 +63,10 @@ BAD = Outcome.FAIL
 
 @dataclass(frozen=True, slots=True)
 class PastRun:
-    """`label` is a person's outcome, '' where nobody decided."""
+    """`label` is a person's outcome, '' where nobody decided.
+
+    `is_climbed`: no tier and no claim was left unasked.
+    """
 
     pk: int
     uuid: UUID
@@ -126,8 +130,11 @@ def spoke(runs: Sequence[PastRun], names: Sequence[str]) -> set[int]:
         return {evaluation for (evaluation,) in cursor.fetchall()}
 
 
-def pasts(runs: Collection[PastRun], names: Sequence[str]) -> dict[int, Past]:
+def pasts(
+    runs: Collection[PastRun], names: Sequence[str], definition: Definition
+) -> dict[int, Past]:
     """What is known of runs, by their ids."""
+    own_verifier = {phase.id for phase in definition.phases if phase.custom_verifier}
     own: defaultdict[int, list[Finding]] = defaultdict(list)
     others: defaultdict[int, list[Finding]] = defaultdict(list)
     asked: dict[str, Any] = {
@@ -139,17 +146,27 @@ def pasts(runs: Collection[PastRun], names: Sequence[str]) -> dict[int, Past]:
         cursor.execute(FOUND, asked)
         for evaluation, is_own, *said in cursor.fetchall():
             (own if is_own else others)[evaluation].append(_finding(*said))
-    return {run.pk: _past(run, own[run.evaluation_id], others[run.evaluation_id]) for run in runs}
+    return {
+        run.pk: _past(
+            run,
+            own[run.evaluation_id],
+            others[run.evaluation_id],
+            is_climbed=run.is_climbed and run.phase_id not in own_verifier,
+        )
+        for run in runs
+    }
 
 
-def _past(run: PastRun, own: Sequence[Finding], others: Sequence[Finding]) -> Past:
+def _past(
+    run: PastRun, own: Sequence[Finding], others: Sequence[Finding], *, is_climbed: bool
+) -> Past:
     return Past(
         result=(Outcome(run.outcome), Verdict(run.verdict)),
         own=own,
         others=others,
         flags=verifier_spec(run.verifier_version_id).flags,
         is_good=run.is_good,
-        is_climbed=run.is_climbed,
+        is_climbed=is_climbed,
     )
 
 

@@ -17,6 +17,7 @@ from django.conf import settings
 from django.db import connection
 
 from loomverify.errors import InputError
+from verification.runs.waiting import ADDRESS_FIELDS
 
 SIDE_BY_SIDE = 2
 """Readers of one backtest: what reads also decompresses, so that a second core is of use."""
@@ -95,9 +96,8 @@ class Reader:
 
 
 def _database() -> dict[str, Any]:
-    names = ("host", "port", "user", "password", "dbname", "sslmode", "sslrootcert")
     known = connection.get_connection_params()
-    return {"database": {name: known[name] for name in names if known.get(name)}}
+    return {"database": {name: known[name] for name in ADDRESS_FIELDS if known.get(name)}}
 
 
 class Readers:

@@ -31,7 +31,7 @@ MAX_SECONDS = 30.0
 FIRST_BATCH, BATCH = 25, 200
 MAX_SHOWN = 100
 """Runs told of in each bucket; all are counted."""
-MAX_LOSSES = 3
+MAX_LOSSES = 5
 READER_LOST = "The search of its text broke down."
 NO_TIME = "stopped_for_time"
 NO_READER = "stopped_for_losses"
@@ -100,6 +100,8 @@ class Running:
         self.answers = _Answers(self.rule, wish)
         self.batches = _batches(wish)
         self.owed: dict[Reader, list[PastRun]] = {}
+        self.again: list[list[PastRun]] = []
+        self.retried: set[int] = set()
         self.losses = 0
         self.is_stopped = False
 
@@ -142,10 +144,15 @@ class Running:
 
     def _ready(self) -> list[Reader]:
         left = self.started + self.seconds - time.monotonic()
+        if left <= 0:
+            return self._end_for_time()
         pipes = {reader.answers.fileno(): reader for reader in self.owed}
-        ready = wait(list(pipes), timeout=max(0.0, left))
+        ready = wait(list(pipes), timeout=left)
         if ready:
             return [pipes[pipe] for pipe in ready if isinstance(pipe, int)]
+        return self._end_for_time()
+
+    def _end_for_time(self) -> list[Reader]:
         self.progress.stopped = NO_TIME
         self._let_go()
         return []
@@ -160,7 +167,7 @@ class Running:
 
     def _feed(self, reader: Reader) -> None:
         """Give a reader the next runs; one that gets none goes back."""
-        runs = next(self.batches, None)
+        runs = self.again.pop() if self.again else next(self.batches, None)
         if runs is None:
             READERS.give_back(reader, owes=False)
             return
@@ -172,12 +179,16 @@ class Running:
             self._lose(reader, runs)
 
     def _lose(self, reader: Reader, runs: Sequence[PastRun]) -> None:
-        """What was lost with a reader could not be evaluated; too many losses end it."""
+        """What was lost with a reader is asked for once more; too many losses end it."""
         READERS.give_back(reader, owes=True)
         self.losses += 1
-        self._take(runs, [[run.pk, None, READER_LOST] for run in runs])
+        if runs[0].pk in self.retried:
+            self._take(runs, [[run.pk, None, READER_LOST] for run in runs])
+        else:
+            self.retried.add(runs[0].pk)
+            self.again.append(list(runs))
         if self.losses < MAX_LOSSES and not self.is_stopped:
-            self._begin(READERS.take())
+            self._begin(Reader())  # those that waited may have lost their connection as well
         elif not self.owed:
             self.progress.stopped = NO_READER
 
@@ -188,7 +199,7 @@ class Running:
         self.progress.evaluated += len(runs)
         self.progress.matched += sum(1 for found in now.values() if found.is_violated)
         asked = [run for run in runs if now[run.pk].findings or run.evaluation_id in speaking]
-        known = history.pasts(asked, self.wish.names) if asked else {}
+        known = history.pasts(asked, self.wish.names, self.wish.definition) if asked else {}
         for run in asked:
             weighed = weigh(known[run.pk], now[run.pk].findings)
             if weighed.bucket is not None:

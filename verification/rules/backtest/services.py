@@ -16,8 +16,9 @@ MAX_KEPT = 50
 
 
 def remember(wish: Wish, progress: Progress, *, actor: Actor) -> None:
-    """Keep the figures of a backtest that went to its end."""
-    if not progress.is_over or progress.stopped:
+    """Keep the figures of a backtest that went to its end over all there was, if anything."""
+    is_whole = progress.is_over and not progress.stopped and not wish.is_narrowed
+    if not is_whole or not progress.evaluated:
         return
     with transaction.atomic():
         Backtest.objects.update_or_create(
@@ -34,4 +35,7 @@ def remember(wish: Wish, progress: Progress, *, actor: Actor) -> None:
         )
         kept = Backtest.objects.filter(process=wish.process, rule=wish.rule.name)
         newest = kept.order_by("-tried_at").values_list("pk", flat=True)[:MAX_KEPT]
-        kept.exclude(pk__in=list(newest)).delete()
+        others = kept.exclude(pk__in=list(newest))
+        if wish.published is not None:
+            others = others.exclude(looks_for_sha256=wish.published.looks_for_sha256)
+        others.delete()

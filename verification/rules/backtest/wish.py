@@ -25,6 +25,7 @@ class Wish:
 
     `published` is the rule that it would take the place of, None for a new one. `phase_ids` are
     those in which one of the two speaks. Of the runs since then, the newest `limit` are tried.
+    `is_narrowed`: not all that there are, of all phases, up to the usual limit.
     """
 
     process: Process
@@ -35,6 +36,7 @@ class Wish:
     phase_ids: Sequence[str] = ()
     since: datetime | None = None
     limit: int = MAX_RUNS
+    is_narrowed: bool = False
 
     @property
     def names(self) -> list[str]:
@@ -68,7 +70,10 @@ def wish_of(
         told = f"The rule does not speak in the phase {phase!r}."
         raise InputError("phase.unknown", told, loc=("body", "phase"))
     phase_ids = [phase] if phase else asked
-    return Wish(process, source_text, definition, rule, published, phase_ids, since, limit)
+    is_narrowed = bool(phase or since) or limit < MAX_RUNS
+    return Wish(
+        process, source_text, definition, rule, published, phase_ids, since, limit, is_narrowed
+    )
 
 
 def with_rule(source_text: str, said: Mapping[str, Any]) -> tuple[str, int]:
@@ -80,7 +85,8 @@ def with_rule(source_text: str, said: Mapping[str, Any]) -> tuple[str, int]:
         InputError: the file would hold errors; each names its place in the rule.
     """
     text = rule_edits.text_of(source_text)
-    name = said.get("name")
+    said = {**said, "name": str(said.get("name", "")).strip()}
+    name = said["name"]
     same = [n for n, rule in enumerate(text.definition.rules) if rule.name == name]
     path = rule_edits.path_of(text.definition.rules[same[0]].path) if same else None
     try:
@@ -97,7 +103,7 @@ def with_rule(source_text: str, said: Mapping[str, Any]) -> tuple[str, int]:
             ]
         )
     names = [rule.name for rule in loaded.definition.rules]
-    return patched, same[0] if same else names.index(str(name).strip())
+    return patched, same[0] if same else len(names) - 1 - names[::-1].index(name)
 
 
 def _within(place: str) -> tuple[str | int, ...]:
