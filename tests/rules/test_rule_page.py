@@ -18,6 +18,7 @@ from processes.models import Process
 from processes.models import Rule as RuleName
 from processes.services import add_version, open_draft, publish
 from tests.builders import SOURCE_TEXT, make_project, make_user, signed_in
+from tests.golden.builders import make_case
 from tests.rules.test_figures import spoken, told
 from verification.runs.figures import refresh_dirty_hours
 
@@ -175,6 +176,19 @@ def test_a_step_needs_a_reason(project: Project) -> None:
     assert step(project, "advisory", reason=" ").status_code == 422
     assert step(project, "harder").status_code == 422
     assert step(project, "observe").status_code == 409
+
+
+def test_a_step_drives_no_replay_of_somebodys_draft(project: Project) -> None:
+    """The text that a step would publish stands nowhere yet: a reason answers the golden cases."""
+    make_case(project, process="small-work", phase="build")
+
+    refused = step(project, "hard")
+
+    said = refused.content.decode()
+    assert refused.status_code == 409
+    assert "not replayed with it yet" in said
+    assert reverse("golden_guard_draft", args=[project.slug, "small-work"]) not in said
+    assert step(project, "hard", corpus_reason="It was tried on history.").status_code == 302
 
 
 def test_a_rule_without_a_phase_is_not_made_hard(project: Project) -> None:
