@@ -94,8 +94,10 @@ def _fields(fields: Mapping[str, tuple[Any, Any]], words: WordDiffs) -> Iterator
             yield FieldChange(name, old, new)
 
 
-def field_changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[FieldChange, ...]:
-    """What one content of a rule changes against another."""
+def field_changes(
+    old: Mapping[str, Any], new: Mapping[str, Any], words: WordDiffs
+) -> tuple[FieldChange, ...]:
+    """What one content of a rule changes against another. `words` bounds what all take together."""
     changed = {key: (old.get(key), new.get(key)) for key in {**old, **new}}
     differing = {key: pair for key, pair in changed.items() if pair[0] != pair[1]}
-    return tuple(_fields(differing, WordDiffs()))
+    return tuple(_fields(differing, words))

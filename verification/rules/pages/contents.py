@@ -16,8 +16,9 @@ from processes.definition.model import (
     Severity,
     Target,
 )
-from processes.models import PhaseRule, Process
+from processes.models import PhaseRule, Process, ProcessVersion
 from processes.models import Rule as RuleName
+from processes.texts import WordDiffs
 
 KINDS = {
     "type": RuleType,
@@ -78,27 +79,36 @@ def contents(rule: RuleName) -> dict[int, Content]:
 
 
 def history(process: Process, said: Mapping[int, Content]) -> list[Change]:
-    """The versions that changed a rule, newest first."""
-    found: list[Change] = []
+    """The versions that changed a rule, newest first. Only those that are shown are compared."""
+    found: list[tuple[ProcessVersion, int | None, Content | None, Content | None]] = []
     before: Content | None = None
     number = None
     rows = process.versions.order_by("number")
     for version in rows.only("number", "note", "created_by", "created_at", "process"):
         now = said.get(version.number)
         if (now and now.sha256) != (before and before.sha256):
-            found.append(
-                Change(
-                    number=version.number,
-                    before=number,
-                    what=_what(before, now),
-                    note=version.note,
-                    created_by=version.created_by,
-                    created_at=version.created_at,
-                    fields=field_changes(before.spec, now.spec) if before and now else (),
-                )
-            )
+            found.append((version, number, before, now))
         before, number = now, version.number
-    return found[: -MAX_CHANGES - 1 : -1]
+    words = WordDiffs()
+    return [_change(*one, words) for one in found[: -MAX_CHANGES - 1 : -1]]
+
+
+def _change(
+    version: ProcessVersion,
+    number: int | None,
+    before: Content | None,
+    now: Content | None,
+    words: WordDiffs,
+) -> Change:
+    return Change(
+        number=version.number,
+        before=number,
+        what=_what(before, now),
+        note=version.note,
+        created_by=version.created_by,
+        created_at=version.created_at,
+        fields=field_changes(before.spec, now.spec, words) if before and now else (),
+    )
 
 
 def _what(before: Content | None, now: Content | None) -> str:

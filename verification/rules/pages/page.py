@@ -15,6 +15,7 @@ from processes.definition.load import load
 from processes.definition.model import Rule
 from processes.models import Process
 from processes.models import Rule as RuleName
+from processes.texts import WordDiffs
 from verification.engine.statistics.intervals import Interval
 from verification.rules.figures import reading
 from verification.rules.figures.reading import Use
@@ -143,7 +144,7 @@ def _in_draft(process: Process, user: User, rule: Rule) -> InDraft | None:
         return InDraft(is_readable=False)
     for index, one in enumerate(definition.rules):
         if one.name == rule.name:
-            return InDraft(True, index, field_changes(_plain(rule), _plain(one)))
+            return InDraft(True, index, field_changes(_plain(rule), _plain(one), WordDiffs()))
     return InDraft(is_readable=True)
 
 
