@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from processes.definition.lint import lint
-from processes.definition.load import load
+from processes.definition.load import Loaded, load
 from processes.definition.model import Definition, Problem
 from processes.linting import linted
 from processes.models import Process
@@ -35,6 +35,11 @@ class Checked:
 def check(source: str | bytes, process: Process | None = None) -> Checked:
     """With the process that the text belongs to, rooms above are asked, too."""
     loaded = load(source)
-    found = lint(loaded.definition) if loaded.definition else ()
-    warnings = (*loaded.warnings, *found, *linted(process, loaded.definition))
+    warnings = warnings_of(loaded, process)
     return Checked(loaded.definition, loaded.errors, warnings, loaded.notes)
+
+
+def warnings_of(loaded: Loaded, process: Process | None) -> tuple[Problem, ...]:
+    """What the reader, the lint and the rooms above warn of, in this order."""
+    found = lint(loaded.definition) if loaded.definition else ()
+    return (*loaded.warnings, *found, *linted(process, loaded.definition))

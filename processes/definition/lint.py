@@ -137,17 +137,10 @@ def is_violated(rule: Rule, text: str) -> bool:
 
 def counts_as_violated(rule: Rule, found: int) -> bool:
     """Say whether so many matches, counted up to `MAX_COUNTED`, violate a regex rule."""
-    wanted = counted_at_least(rule)
+    wanted = rule.wanted_count
     if wanted is not None:
         return found != wanted if rule.requires_exact_cardinality else found < wanted
     return found > 0 if rule.expect is Expect.NO_MATCH else found == 0
-
-
-def counted_at_least(rule: Rule) -> int | None:
-    """How many matches it asks for; an exact count that names none means one. None: not counted."""
-    if rule.min_count is None and rule.requires_exact_cardinality:
-        return 1
-    return rule.min_count
 
 
 def _without_effect_on_llm(rule: Rule) -> Iterator[Problem]:

@@ -189,6 +189,13 @@ class Rule:
         return _sha256(self.spec)
 
     @property
+    def wanted_count(self) -> int | None:
+        """How many matches it asks for, one where an exact count names none; None: any number."""
+        if self.min_count is None and self.requires_exact_cardinality:
+            return 1
+        return self.min_count
+
+    @property
     def looks_for_sha256(self) -> str:
         """Of what decides whether a text violates it: not where it applies, nor how it counts."""
         return _sha256({key: self.spec[key] for key in LOOKS_FOR})

@@ -16,11 +16,10 @@ from loomverify.accounts.audit import record
 from loomverify.accounts.models import Project, Role
 from loomverify.errors import Conflict, FaultError, InputError, Issue
 from loomverify.guarding import NOTHING
-from processes.definition.lint import lint
+from processes.checking import warnings_of
 from processes.definition.load import Loaded, load
 from processes.definition.model import Definition, Problem
 from processes.guards import PUBLISHING, Publication
-from processes.linting import linted
 from processes.models import PhaseRule, Process, ProcessVersion, Rule, RuleVersion
 from processes.selectors import version_by_number
 
@@ -71,7 +70,13 @@ def _ensure_shipped(project: Project, source_text: str) -> None:
     if last is not None and last.sha256 == _sha256(source_text):
         return
     version = _store_version(
-        process, loaded, source_text, actor=SYSTEM, note="Came with LoomVerify.", is_shipped=True
+        process,
+        loaded,
+        source_text,
+        warnings_of(loaded, process),
+        actor=SYSTEM,
+        note="Came with LoomVerify.",
+        is_shipped=True,
     )
     has_own = process.versions.filter(is_shipped=False, published_at__isnull=False).exists()
     if not has_own and process.published_id == (last.pk if last else None):
@@ -100,12 +105,13 @@ def add_version(
             process = _make_process(project, loaded.definition)
         latest = process.versions.order_by("-number").first()
         if latest is not None and latest.source_text == text:
-            return latest, _warnings(loaded, process)
-        version = _store_version(process, loaded, text, actor=actor, note=note)
+            return latest, warnings_of(loaded, process)
+        warnings = warnings_of(loaded, process)
+        version = _store_version(process, loaded, text, warnings, actor=actor, note=note)
         record(actor, "process_version.added", version, project=project, reason=note)
         if latest is None and role.holds(Role.ADMIN):
             _publish(process, version, loaded, actor=actor, reason="The first version.")
-    return version, _warnings(loaded, process)
+    return version, warnings
 
 
 def publish(
@@ -157,12 +163,6 @@ def _refusal(loaded: Loaded) -> InputError:
     return InputError.of(issues, status=413 if issues[0].code == TOO_LARGE else 422)
 
 
-def _warnings(loaded: Loaded, process: Process) -> Sequence[Problem]:
-    assert loaded.definition is not None  # noqa: S101 - the caller refused the others
-    found = lint(loaded.definition)
-    return (*loaded.warnings, *found, *linted(process, loaded.definition))
-
-
 def _make_process(project: Project, definition: Definition, *, is_builtin: bool = False) -> Process:
     return Process.objects.create(
         project=project,
@@ -177,6 +177,7 @@ def _store_version(
     process: Process,
     loaded: Loaded,
     source_text: str,
+    warnings: Sequence[Problem],
     *,
     actor: Actor,
     note: str,
@@ -189,10 +190,7 @@ def _store_version(
         number=last + 1,
         source_text=source_text,
         sha256=_sha256(source_text),
-        warnings=[
-            asdict(problem)
-            for problem in (*_warnings(loaded, process), *loaded.notes[:MAX_STORED_NOTES])
-        ],
+        warnings=[asdict(problem) for problem in (*warnings, *loaded.notes[:MAX_STORED_NOTES])],
         note=note[:300],
         is_shipped=is_shipped,
         created_by=actor.name[:200],

@@ -196,19 +196,25 @@ def _kept_place(known: Review, asked: Asked) -> dict[str, Any]:
 
 
 def _opened(work: Work, flag: Flag, now: datetime) -> dict[str, Any]:
-    """All other columns of a review that begins, or begins anew."""
-    hours = flag.policy.expires_after_hours
     urgency = flag.asked.urgency if flag.asked else 0
+    return opened(work, flag.policy, known=flag.known, urgency=urgency, now=now)
+
+
+def opened(
+    run: Work | Run, policy: ReviewPolicy, *, known: Review | None, urgency: int, now: datetime
+) -> dict[str, Any]:
+    """The columns of a review that begins, or begins anew; not what it is about, and why."""
+    hours = policy.expires_after_hours
     return {
-        "project_id": work.project_id,
-        "process_id": work.process_id,
-        "phase_id": work.phase_id,
+        "project_id": run.project_id,
+        "process_id": run.process_id,
+        "phase_id": run.phase_id,
         "urgency": urgency,
         "rank_at": reviewing.rank_at(now, urgency),
-        "is_blind": flag.policy.is_blind,
-        "reviewers": flag.policy.reviewers,
+        "is_blind": policy.is_blind,
+        "reviewers": policy.reviewers,
         # Who decided in an earlier round may decide again.
-        "round": flag.known.round + 1 if flag.known else 1,
+        "round": known.round + 1 if known else 1,
         "is_adjudication": False,
         **UNCLAIMED,
         "assigned_to": None,

@@ -116,14 +116,10 @@ def _ask(search: Search, rules: Sequence[Asked], batch: Sequence[Material]) -> N
         rules[number].take(answer, texts[span.start : span.stop])
 
 
-def is_counted(rule: Rule) -> bool:
-    return rule.min_count is not None or rule.requires_exact_cardinality
-
-
 def wanted_matches(rule: Rule) -> int:
     """One more than is needed to tell, or to show."""
-    if is_counted(rule):
-        return (1 if rule.min_count is None else rule.min_count) + 1
+    if rule.wanted_count is not None:
+        return rule.wanted_count + 1
     return 1 if rule.expect is Expect.MATCH else MAX_PLACES + 1
 
 
@@ -159,8 +155,8 @@ def _verdict(findings: Sequence[Finding]) -> TraceVerdict:
 def findings_of(asked: Asked) -> Iterator[Finding]:
     """Violations where they are certain; where an answer could change all, that it is lost."""
     rule = asked.rule
-    if is_counted(rule):
-        violations, is_certain = _of_count(asked)
+    if rule.wanted_count is not None:
+        violations, is_certain = _of_count(asked, rule.wanted_count)
     elif rule.expect is Expect.MATCH:
         found = asked.count > 0
         message = f"{_told(rule)} Nothing in {WHERE[rule.target]} matches."
@@ -174,9 +170,8 @@ def findings_of(asked: Asked) -> Iterator[Finding]:
         yield from violations
 
 
-def _of_count(asked: Asked) -> tuple[list[Finding], bool]:
+def _of_count(asked: Asked, wanted: int) -> tuple[list[Finding], bool]:
     rule, found = asked.rule, asked.count
-    wanted = 1 if rule.min_count is None else rule.min_count
     if rule.requires_exact_cardinality:
         is_right, is_certain, limits = found == wanted, found > wanted, "exactly"
     else:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -14,9 +13,8 @@ from loomverify.accounts.access import Access
 from loomverify.accounts.audit import record
 from loomverify.errors import InputError
 from processes.selectors import definition_of
-from verification.engine import reviewing
 from verification.reviews.queue.arranging import tell_requested
-from verification.runs.flags import ASKED_FOR, NOBODY, UNCLAIMED
+from verification.runs import flags
 from verification.runs.models import Review, ReviewState, Run, RunState
 
 URGENCY = 20
@@ -44,7 +42,7 @@ def _ask(access: Access, pk: int, why: str) -> bool:
         locked = Run.objects.select_for_update(of=("self",), no_key=True)
         run = locked.select_related("process", "task").defer("search", "result").get(pk=pk)
         is_free = review is None or (review.state in CLOSED and not review.told_at)
-        if not is_free or run.review_state != NOBODY or run.state != RunState.FINISHED:
+        if not is_free or run.review_state != flags.NOBODY or run.state != RunState.FINISHED:
             return False
         columns = _opened(run, review)
         if review is None:
@@ -60,29 +58,13 @@ def _ask(access: Access, pk: int, why: str) -> bool:
 
 def _opened(run: Run, known: Review | None) -> dict[str, Any]:
     policy = definition_of(run.process_version_id).policy.review
-    now, hours = timezone.now(), policy.expires_after_hours
     return {
-        "project_id": run.project_id,
-        "process_id": run.process_id,
-        "phase_id": run.phase_id,
+        **flags.opened(run, policy, known=known, urgency=URGENCY, now=timezone.now()),
         "evaluation_id": run.live_evaluation_id,
-        "reasons": [ASKED_FOR],
+        "reasons": [flags.ASKED_FOR],
         "rule": "",
         "fingerprint": "",
         "is_flagged": True,
         "sample_rate": None,
         "state": ReviewState.PENDING,
-        "urgency": URGENCY,
-        "rank_at": reviewing.rank_at(now, URGENCY),
-        "is_blind": policy.is_blind,
-        "reviewers": policy.reviewers,
-        "round": known.round + 1 if known else 1,
-        "is_adjudication": False,
-        **UNCLAIMED,
-        "assigned_to": None,
-        "outcome": "",
-        "created_at": now,
-        "expires_at": now + timedelta(hours=hours) if hours else None,
-        "decided_at": None,
-        "takes_effect_at": None,
     }

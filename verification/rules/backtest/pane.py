@@ -14,10 +14,11 @@ from django.template.loader import render_to_string
 from loomverify.accounts.access import Access
 from loomverify.errors import InputError
 from verification.engine.backtest import Bucket
-from verification.engine.statistics.intervals import Interval, wilson
+from verification.engine.statistics.intervals import Interval
 from verification.rules.backtest.running import Changed, Progress, Running
 from verification.rules.backtest.services import remember
 from verification.rules.backtest.wish import Wish
+from verification.rules.steps.figures import share_of
 from verification.runs import wording
 
 TEMPLATE = "rules/_backtest.html"
@@ -97,8 +98,7 @@ class Shown:
         """Of what it newly holds back and people decided on, the share that they accepted."""
         counts = self.progress.buckets
         wrong = counts[Bucket.FALSE_ALARM]
-        n = wrong + counts[Bucket.GOOD_CATCH]
-        return (wrong / n, wilson(wrong, n)) if n else None
+        return share_of(wrong, wrong + counts[Bucket.GOOD_CATCH])
 
     @property
     def stopped(self) -> str:

@@ -109,12 +109,6 @@ class Readers:
         self._places = threading.BoundedSemaphore(MAX_BACKTESTS)
         atexit.register(self.close)
 
-    def warm(self) -> None:
-        """Have readers ready for somebody who is about to ask."""
-        with self._lock:
-            self._waiting = [reader for reader in self._waiting if reader.is_alive]
-            self._waiting += [Reader() for _ in range(SIDE_BY_SIDE - len(self._waiting))]
-
     @contextmanager
     def place(self) -> Iterator[None]:
         """One of the places for backtests.

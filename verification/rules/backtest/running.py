@@ -12,10 +12,10 @@ from typing import Any
 
 from processes.definition.model import Enforcement, Phase, Rule
 from verification.engine import scoping
-from verification.engine.backtest import NOT_SEARCHED, Bucket, Weighed, weigh
+from verification.engine.backtest import Bucket, Weighed, weigh
 from verification.engine.case import Case
 from verification.engine.checks.materials import Material
-from verification.engine.checks.patterns import Asked, findings_of, is_counted, wanted_matches
+from verification.engine.checks.patterns import Asked, findings_of, wanted_matches
 from verification.engine.evidence import Matches, NotInspected, PatternMatch, Submission, TaskSpec
 from verification.engine.finding import Finding
 from verification.engine.outcome import Outcome, Verdict
@@ -208,7 +208,7 @@ class Running:
 
 def _changed(run: PastRun, weighed: Weighed, answered: Answered) -> Changed:
     assert weighed.bucket is not None  # noqa: S101 - the caller asked
-    why = answered.why if weighed.why == NOT_SEARCHED and answered.why else weighed.why
+    why = answered.why or weighed.why
     return Changed(run, weighed.bucket, weighed.after, why, answered.place)
 
 
@@ -248,7 +248,7 @@ class _Answers:
 
     @property
     def job(self) -> dict[str, Any]:
-        once = not is_counted(self.rule)
+        once = self.rule.wanted_count is None
         return {
             "pattern": self.rule.check,
             "limit": 1 if once else wanted_matches(self.rule),

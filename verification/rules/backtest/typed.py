@@ -24,9 +24,8 @@ def wish_typed(draft: Draft, sent: QueryDict) -> Wish:
     """
     if sent.get("type") != RuleType.REGEX:
         raise InputError("rule.not_deterministic", JUDGED)
-    definition = load(draft.source_text).definition
-    if definition is None:
-        raise InputError("draft.broken", "The YAML of the draft holds errors.")
+    text = rule_edits.text_of(draft.source_text)
+    definition = text.definition
     seen = sent.get("seen_name", "")
     index = next((n for n, rule in enumerate(definition.rules) if rule.name == seen), None)
     rule = None if index is None else definition.rules[index]
@@ -35,7 +34,6 @@ def wish_typed(draft: Draft, sent: QueryDict) -> Wish:
         key, told = next(iter(form.errors.items()))
         label = form.fields[key].label or key if key in form.fields else ""
         raise InputError("rule.invalid", f"{str(label).capitalize()}: {told[0]}".lstrip(": "))
-    text = rule_edits.text_of(draft.source_text)
     if rule is None or index is None:
         added = rule_edits.new_rule(form.values())
         source = text.patched([Append(rule_edits.RULES, added)])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from processes.definition import patterns
-from processes.definition.lint import MAX_COUNTED, MAX_SECONDS, counted_at_least, counts_as_violated
+from processes.definition.lint import MAX_COUNTED, MAX_SECONDS, counts_as_violated
 from processes.definition.model import Rule, RuleType
 from verification.rules.models import Expected
 
@@ -68,7 +68,7 @@ def tried(rule: Rule | None, text: str, expected: Expected, is_time_left: IsTime
 
 def _matches(rule: Rule, text: str, is_time_left: IsTimeLeft) -> int | None:
     """As many as decide whether the rule is violated; None: that would take too long."""
-    wanted = counted_at_least(rule)
+    wanted = rule.wanted_count
     enough = 1 if wanted is None else min(wanted + 1, MAX_COUNTED)
     found = 0
     for _span in patterns.spans(patterns.compiled(rule.check), text.encode(errors="replace")):
