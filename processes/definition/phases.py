@@ -55,7 +55,7 @@ def read_phases(fields: Fields) -> tuple[Phase, ...]:
 
 def _read_phase(fields: Fields) -> Phase:
     phase = Phase(
-        id=fields.required_text("id", limit=MAX_ID),
+        id=fields.required_name("id", limit=MAX_ID),
         description=fields.required_text("description"),
         depends_on=fields.texts("depends_on"),
         verification_tier=fields.read("verification_tier", lambda value: value.integer(1, 3), 1),

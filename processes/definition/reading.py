@@ -45,6 +45,8 @@ TRUE_WORDS = frozenset({"true", "yes", "on", "y"})
 FALSE_WORDS = frozenset({"false", "no", "off", "n"})
 INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
 NUMBER = re.compile(r"[+-]?([0-9]{1,18}(\.[0-9]*)?|\.[0-9]+)")
+NOT_IN_A_NAME = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+"""Control characters and line breaks: a name stands in addresses, logs and one-line fields."""
 
 R = TypeVar("R")
 
@@ -121,6 +123,18 @@ class Value:
             text = text.rstrip("\n")
         if limit is not None and len(text) > limit:
             self.complain("value.too_long", f"{self.path} may hold at most {limit} characters.")
+            return None
+        return text
+
+    def name(self, *, limit: int) -> str | None:
+        """Read text that names something: one line."""
+        text = self.text(limit=limit)
+        if text and (found := NOT_IN_A_NAME.search(text)):
+            self.complain(
+                "value.one_line",
+                f"{self.path} is a name: one line, without control characters such as "
+                f"{ascii(found[0])}.",
+            )
             return None
         return text
 
@@ -261,12 +275,18 @@ class Fields:
     def text(self, key: str, default: str = "", *, limit: int | None = None) -> str:
         return self.read(key, lambda value: value.text(limit=limit), default)
 
-    def required_text(self, key: str, *, limit: int | None = None, strip: bool = True) -> str:
+    def required_text(self, key: str, *, strip: bool = True) -> str:
+        return self._required(key, lambda value: value.text(strip=strip))
+
+    def required_name(self, key: str, *, limit: int) -> str:
+        return self._required(key, lambda value: value.name(limit=limit))
+
+    def _required(self, key: str, reader: Callable[[Value], str | None]) -> str:
         value = self.get(key)
         if value is None:
             self.complain("key.missing", f"{self.value._below(key)} is required.", key)
             return ""
-        text = value.text(limit=limit, strip=strip)
+        text = reader(value)
         if text == "":
             value.complain("value.empty", f"{value.path} must not be empty.")
         return text or ""

@@ -75,7 +75,7 @@ def _read_rule(
     phases = fields.get("applies_to_phases")
     applies = _phases(phases, phase_ids) if phases else None
     rule = Rule(
-        name=fields.required_text(name_key, limit=MAX_RULE_NAME),
+        name=fields.required_name(name_key, limit=MAX_RULE_NAME),
         check=fields.required_text("check", strip=False),
         type=RuleType(fields.word("type", tuple(RuleType), RuleType.LLM)),
         severity=Severity(fields.word("severity", tuple(Severity), Severity.WARNING)),

@@ -280,6 +280,19 @@ def test_a_warning_points_at_what_it_is_about(source: str, place: tuple[str, int
     assert place in [(problem.code, problem.line, problem.column) for problem in found]
 
 
+@pytest.mark.parametrize(
+    "written", ['"a\\nb"', '"a\\tb"', '"a\\x85b"', '"a\\u2028b"', "|\n  a\n  b"]
+)
+def test_a_name_is_one_line_without_control_characters(written: str) -> None:
+    of_rule = SMALL.replace("name: no-todo", f"name: {written}".replace("\n  ", "\n         "))
+    of_phase = HEAD.replace("id: a", f"id: {written}") if written[0] == '"' else ""
+
+    found = [(e.code, e.line, e.column) for e in load(of_rule).errors]
+    found += [(e.code, e.line, e.column) for e in load(of_phase).errors if of_phase]
+
+    assert found == [("value.one_line", 14, 13), ("value.one_line", 3, 8)][: 1 + bool(of_phase)]
+
+
 def test_names_that_are_many_are_told_by_the_first_and_their_number() -> None:
     names = ", ".join(f"p{number}" for number in range(12))
 
