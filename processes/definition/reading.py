@@ -133,7 +133,7 @@ class Value:
             self.complain(
                 "value.one_line",
                 f"{self.path} is a name: one line, without control characters such as "
-                f"{ascii(found[0])}.",
+                f"{found[0]!a}.",
             )
             return None
         return text
