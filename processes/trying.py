@@ -12,7 +12,8 @@ from processes.definition import patterns
 from processes.definition.lint import MAX_COUNTED, MAX_EXAMPLE_CHARS, MAX_TRIED_CHARS, is_violated
 from processes.definition.model import Expect, Rule, RuleType
 from processes.definition.rules import MAX_RULE_NAME
-from processes.models import Process
+from processes.models import Draft, Process
+from processes.renames import published_name
 
 MAX_TEXTS = 50
 
@@ -25,8 +26,11 @@ class Part:
     shown: Any
 
 
-BESIDE: list[Callable[[Process, Rule], Part | None]] = []
-"""Rooms above that try a rule as it is typed on what they know of it register here."""
+BESIDE: list[Callable[[Process, Rule, Sequence[str]], Part | None]] = []
+"""Rooms above that try a rule as it is typed on what they know of it register here.
+
+They are told the names, too, under which the draft and what is published know the rule.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +62,17 @@ class Tried:
         return sum(one.holds is False for one in (*self.passing, *self.failing))
 
 
-def tried(sent: QueryDict, process: Process) -> Tried:
+def tried(sent: QueryDict, draft: Draft) -> Tried:
     """Try what a rule's form says, whether or not the rest of it is right."""
     rule = _rule(sent, sent.get("check", "").replace("\r\n", "\n"))
-    beside = [part for register in BESIDE if (part := register(process, rule)) is not None]
+    names = _other_names(draft, sent.get("seen_name", ""))
+    shown = (tell(draft.process, rule, names) for tell in BESIDE)
+    beside = [part for part in shown if part is not None]
     return replace(_on_its_examples(sent, rule), beside=beside)
+
+
+def _other_names(draft: Draft, seen_name: str) -> list[str]:
+    return [name for name in (seen_name, published_name(draft, seen_name)) if name]
 
 
 def _on_its_examples(sent: QueryDict, rule: Rule) -> Tried:

@@ -16,6 +16,7 @@ from loomverify.accounts.audit import record
 from loomverify.accounts.models import Project, Role
 from loomverify.errors import Conflict, FaultError, InputError, Issue
 from loomverify.guarding import NOTHING
+from processes import renames
 from processes.checking import warnings_of
 from processes.definition.load import Loaded, load
 from processes.definition.model import Definition, Problem
@@ -243,6 +244,7 @@ def _publish(
     definition = loaded.definition
     if definition is None:
         raise FaultError(f"process version {version.pk} was stored but does not load")
+    renames.tell(process, definition, actor)
     version.published_at = timezone.now()
     version.save(update_fields=["published_at"])
     process.published = version

@@ -20,7 +20,8 @@ from processes.definition.load import load
 from processes.definition.model import Definition, Rule
 from processes.definition.patch import Append, Remove
 from processes.forms import RuleForm
-from processes.models import Draft, Process
+from processes.models import Draft
+from processes.renames import published_name
 from processes.trying import tried
 from processes.views.access import back_to, draft_form, draft_page, lock_version_of
 from processes.views.drafts import PAGE, draft_context
@@ -107,7 +108,7 @@ def draft_rule_delete(request: AccessRequest, draft: Draft, index: int) -> HttpR
 @draft_page
 def draft_rule_try(request: AccessRequest, draft: Draft) -> HttpResponse:
     """The pattern on the examples, while both are typed. Nothing is stored."""
-    return render(request, "processes/_tried.html", {"tried": tried(request.POST, draft.process)})
+    return render(request, "processes/_tried.html", {"tried": tried(request.POST, draft)})
 
 
 def need_loading(source: str) -> str:
@@ -184,9 +185,10 @@ def _rule_page(
         "rule": form.rule if form else None,
         "is_stale": is_stale,
         "differences": _differences(stored, form, index) if is_stale and form else [],
-        "tried": tried(request.POST, draft.process)
+        "tried": tried(request.POST, draft)
         if request.method == "POST"
-        else form and tried_of(form, draft.process),
+        else form and tried_of(form, draft),
+        "published_name": published_name(draft, form.rule.name) if form and form.rule else "",
         "action": reverse("draft_rule_new", kwargs=names)
         if index is None or (is_stale and form and form.rule is None)
         else reverse("draft_rule", kwargs={**names, "index": index}),
@@ -194,7 +196,7 @@ def _rule_page(
     return render(request, "processes/draft_rule.html", context, status=status)
 
 
-def tried_of(form: RuleForm, process: Process) -> Any:
+def tried_of(form: RuleForm, draft: Draft) -> Any:
     """The examples that the file has, tried on the pattern that it has."""
     sent = QueryDict(mutable=True)
     sent.update({key: str(form[key].value() or "") for key in ("name", "type", "check", "expect")})
@@ -204,7 +206,9 @@ def tried_of(form: RuleForm, process: Process) -> Any:
         sent["requires_exact_cardinality"] = "on"
     for key, texts in form.examples.items():
         sent.setlist(f"example_{key}", texts)
-    return tried(sent, process)
+    if form.rule:
+        sent["seen_name"] = form.rule.name
+    return tried(sent, draft)
 
 
 def _differences(stored: Draft, form: RuleForm, index: int | None) -> list[dict[str, Any]]:

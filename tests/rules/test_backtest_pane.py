@@ -13,8 +13,9 @@ from django.urls import reverse
 from loomverify.accounts.access import SYSTEM, Access, person
 from loomverify.accounts.models import Project, Role
 from processes.checking import check
+from processes.models import Draft
 from processes.services import open_draft
-from tests.builders import make_project, make_run, make_user, signed_in
+from tests.builders import SOURCE_TEXT, make_project, make_run, make_user, signed_in
 from verification.engine.outcome import Outcome
 from verification.rules.backtest.pane import drawings, drawings_aside
 from verification.rules.backtest.readers import SIDE_BY_SIDE, Reader, Readers
@@ -65,6 +66,18 @@ def test_a_rule_of_the_draft_stands_in_for_the_published_one(project: Project) -
     make_run(project, output="TODO", outcome=Outcome.FAIL, findings=[{"rule": "no-placeholders"}])
 
     shown = pane(editor(project), project, seen_name="no-placeholders", name="no-cells")
+
+    assert "1 unsafe pass" in shown
+
+
+def test_a_rule_renamed_in_the_saved_draft_stands_in_for_the_published_one(
+    project: Project,
+) -> None:
+    make_run(project, output="TODO", outcome=Outcome.FAIL, findings=[{"rule": "no-placeholders"}])
+    client = editor(project)
+    Draft.objects.update(source_text=SOURCE_TEXT.replace("no-placeholders", "no-gaps"))
+
+    shown = pane(client, project, seen_name="no-gaps", name="no-gaps")
 
     assert "1 unsafe pass" in shown
 

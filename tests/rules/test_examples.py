@@ -251,6 +251,39 @@ def test_publishing_asks_why_while_a_pin_is_broken(project: Project, process: Pr
     assert kept["examples"][1].startswith("1 of 1 example broken")
 
 
+def test_pins_go_with_a_rule_that_is_renamed_and_come_back_with_it(
+    project: Project, process: Process
+) -> None:
+    first, same = pin(process, "Revenue: TBD"), pin(process, "Loss: TBD")
+    admin = access_of(project, Role.ADMIN)
+    assert admin.actor.user
+    draft = draft_of(project, admin.actor.user, LAXER.replace(NAME, "no-gaps"))
+    own = pin(process, "Loss: TBD", name="no-gaps", access=admin)
+
+    with pytest.raises(Objected, match=r"3 of 3 examples broken.*no-gaps.*1 renamed"):
+        put_draft_live(draft)
+    put_draft_live(draft, corpus_reason="TBD is allowed now")
+    there = {one.pk: one.rule.name for one in Pin.objects.select_related("rule")}
+    put_live(process.versions.get(number=1))
+
+    assert there == {first.pk: "no-gaps", own.pk: "no-gaps", same.pk: NAME}
+    assert audited(project, "examples.followed")["rule"] == ["no-gaps", NAME]
+    assert {one.rule.name for one in Pin.objects.filter(pk__in=[first.pk, same.pk])} == {NAME}
+
+
+def test_a_rule_has_only_so_many_pins_when_others_come_along(
+    project: Project, process: Process, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("verification.rules.examples.following.MAX_PINS", 2)
+    pins = [pin(process, f"{number} TBD") for number in range(3)]
+
+    put_live(version_of(project, SOURCE_TEXT.replace(NAME, "no-gaps")))
+
+    assert {one.pk for one in Pin.objects.filter(rule__name="no-gaps")} == {
+        one.pk for one in pins[1:]
+    }
+
+
 def test_an_example_of_the_file_stands_in_the_way_as_a_pin_does(project: Project) -> None:
     spoiled = SOURCE_TEXT.replace(
         '      check: "TODO|TBD"\n', '      check: "TODO|TBD"\n      examples: {pass: [a TODO]}\n'
@@ -269,7 +302,7 @@ def test_what_cannot_be_tried_is_told_and_stands_in_nobodys_way(
 ) -> None:
     pin(process, name="figures-have-sources")
     pin(process, "TBD, too")
-    gone = LAXER.replace(NAME, "renamed")
+    gone = SOURCE_TEXT.replace(NAME, "another").replace("TODO|TBD", "Lorem")
 
     put_live(version_of(project, gone))
 

@@ -204,6 +204,29 @@ def test_pins_are_tried_while_the_rule_is_typed(project: Project, process: Proce
     assert "Nothing is pinned to it" in typed("TBD", name="another")
 
 
+def test_pins_of_a_renamed_rule_stand_beside_its_form_and_on_its_page(
+    project: Project, process: Process
+) -> None:
+    user = make_user(project, Role.ADMIN)
+    pin(process, "Revenue: TBD")
+    draft_of(project, user, SOURCE_TEXT.replace(NAME, "no-gaps"))
+    client = signed_in(user)
+    rule = reverse("draft_rule", args=[project.slug, "small-work", 0])
+    typed = {"name": "typed-now", "seen_name": "no-gaps", "type": "regex", "check": "x"}
+
+    form = text(client.get(rule))
+    tried = text(client.post(reverse("draft_rule_try", args=[project.slug, "small-work"]), typed))
+    listed = text(client.get(page_of(project, "no-gaps")))
+    publish = text(client.get(reverse("draft_publish", args=[project.slug, "small-work"])))
+
+    assert f"Renamed from <b>{NAME}</b>" in form
+    assert "1 holds" in form
+    assert "passes, must be caught" in tried
+    assert f"published as <bdi>{NAME}</bdi>" in listed
+    assert "Revenue: TBD" in listed
+    assert f"<b>{NAME}</b> goes along" in publish
+
+
 def test_the_publish_page_names_rule_and_pin_and_asks_once_for_a_reason(
     project: Project, process: Process
 ) -> None:

@@ -11,6 +11,7 @@ from processes.definition.model import RuleType
 from processes.definition.patch import Append
 from processes.forms import RuleForm
 from processes.models import Draft
+from processes.renames import published_name
 from verification.rules.backtest.wish import Wish, wish_of
 
 JUDGED = "An instruction to the judge is tried on runs by the judge, not here."
@@ -39,7 +40,7 @@ def wish_typed(draft: Draft, sent: QueryDict) -> Wish:
         source = text.patched([Append(rule_edits.RULES, added)])
         return wish_of(draft.process, source, _last(source, str(added["name"])))
     source = text.patched(rule_edits.rule_edits(text, rule, form.values()))
-    return wish_of(draft.process, source, index, replaces=seen)
+    return wish_of(draft.process, source, index, replaces=published_name(draft, seen) or seen)
 
 
 def _last(source: str, name: str) -> int:

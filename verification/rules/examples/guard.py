@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.urls import reverse
@@ -14,6 +14,7 @@ from processes.definition.load import load
 from processes.definition.model import Definition, Rule, RuleType
 from processes.guards import PUBLISHING, Publication
 from processes.models import Process
+from processes.renames import renamed_in
 from processes.selectors import definition_of
 from verification.rules.examples.listing import excerpt_of, origin_of, url_of
 from verification.rules.examples.selectors import pins_of
@@ -53,6 +54,8 @@ class Report:
     untried: Sequence[Found]
     strangers: int
     stranger_rules: Sequence[tuple[str, str]]
+    renamed: Sequence[tuple[str, str]] = ()
+    """Old and new names of rules whose pins go along."""
 
     @property
     def shown(self) -> Sequence[Found]:
@@ -89,11 +92,12 @@ def report_of(wish: Publication) -> Report | None:
     if definition is None:
         return None
     limit = time_limit()
-    found = [
-        *_pinned(wish.process, definition, limit),
-        *_in_the_file(wish, definition, limit),
-    ]
-    strangers = _strangers(wish.process, definition)
+    names = {old: new for new, old in renamed_in(wish.process, definition).items()}
+    rules = {rule.name: rule for rule in definition.rules}
+    rules |= {old: rules[new] for old, new in names.items()}
+    pinned = [*_pinned(wish.process, rules, limit)]
+    found = [*(one for _, one in pinned), *_in_the_file(wish, definition, limit)]
+    strangers = _strangers(wish.process, rules)
     named = list(dict.fromkeys(strangers))[:MAX_NAMED]
     return Report(
         count=len(found),
@@ -101,6 +105,7 @@ def report_of(wish: Publication) -> Report | None:
         untried=[one for one in found if one.tried.standing is Standing.UNTRIED],
         strangers=len(strangers),
         stranger_rules=[(name, url_of(wish.process, name)) for name in named],
+        renamed=[(old, new) for old, new in names.items() if any(of == old for of, _ in pinned)],
     )
 
 
@@ -113,6 +118,8 @@ def figures_of(report: Report) -> str:
         told = [f"{told[0]} ({'; '.join(named)}{more})"]
     if report.untried:
         told.append(f"{len(report.untried):,} could not be tried")
+    if report.renamed:
+        told.append(f"pins go along with {len(report.renamed):,} renamed")
     if report.strangers:
         told.append(f"{report.strangers:,} pinned to rules that it does not have")
     return f"{', '.join(told)}."
@@ -122,21 +129,25 @@ def _examples(count: int) -> str:
     return "1 example" if count == 1 else f"{count:,} examples"
 
 
-def _strangers(process: Process, definition: Definition) -> list[str]:
+def _strangers(process: Process, rules: Mapping[str, Rule]) -> list[str]:
     """The rule of each pin that speaks of no rule here."""
     pins = Pin.objects.filter(rule__process=process, removed_at__isnull=True)
-    others = pins.exclude(rule__name__in={rule.name for rule in definition.rules})
+    others = pins.exclude(rule__name__in=list(rules))
     return list(others.order_by("rule__name").values_list("rule__name", flat=True))
 
 
-def _pinned(process: Process, definition: Definition, limit: IsTimeLeft) -> Iterator[Found]:
-    rules = {rule.name: rule for rule in definition.rules}
+def _pinned(
+    process: Process, rules: Mapping[str, Rule], limit: IsTimeLeft
+) -> Iterator[tuple[str, Found]]:
+    """What is pinned, each with the name that it is pinned to."""
     for pin in pins_of(process, rules).iterator(chunk_size=PINS_AT_ONCE):
-        result = tried(rules[pin.rule.name], pin.text, Expected(pin.expected), limit)
+        rule = rules[pin.rule.name]
+        result = tried(rule, pin.text, Expected(pin.expected), limit)
         origin = f", {origin_of(pin)}" if origin_of(pin) else ""
         place = f"pinned{origin} ({pin.get_expected_display().lower()})"
         url = url_of(process, pin.rule.name, pin)
-        yield Found(pin.rule.name, place, url, excerpt_of(pin.text), result, pin.note)
+        found = Found(rule.name, place, url, excerpt_of(pin.text), result, pin.note)
+        yield pin.rule.name, found
 
 
 def _in_the_file(wish: Publication, definition: Definition, limit: IsTimeLeft) -> Iterator[Found]:

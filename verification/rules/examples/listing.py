@@ -56,12 +56,12 @@ class Listing:
         return sum(row.tried.standing is standing for row in self.rows)
 
 
-def listing(process: Process, name: str, rule: Rule | None) -> Listing:
-    """Try `rule` on what is pinned to the name, within the time of one lint."""
+def listing(process: Process, name: str, rule: Rule | None, *also: str) -> Listing:
+    """Try `rule` on what is pinned to its name, and its other names, within the time of one lint."""
     is_time_left = time_limit()
     rows = [
         Row(pin, tried(rule, pin.text, Expected(pin.expected), is_time_left))
-        for pin in pins_of(process, [name])
+        for pin in pins_of(process, {name, *also})
     ]
     return Listing(name, url_of(process, name), rows)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from processes.definition.model import Rule
 from processes.models import Process
 from processes.trying import BESIDE, Part
@@ -10,9 +12,9 @@ from verification.rules.examples.listing import listing
 TEMPLATE = "rules/_pins.html"
 
 
-def beside(process: Process, rule: Rule) -> Part | None:
+def beside(process: Process, rule: Rule, names: Sequence[str]) -> Part | None:
     """None: nothing is pinned, and the rule has no name to pin to."""
-    return Part(TEMPLATE, listing(process, rule.name, rule)) if rule.name else None
+    return Part(TEMPLATE, listing(process, rule.name, rule, *names)) if rule.name else None
 
 
 def register() -> None:

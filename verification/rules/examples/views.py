@@ -16,6 +16,7 @@ from loomverify.accounts.access import AccessRequest, project_page
 from loomverify.accounts.models import Role
 from loomverify.errors import InputError, NotFound
 from processes.models import Process
+from processes.renames import renamed_in
 from processes.views.access import process_of
 from verification.rules.examples import services
 from verification.rules.examples.forms import PastedForm, RunForm
@@ -128,13 +129,15 @@ def _page(
 ) -> HttpResponse:
     stand = stand_of(process, request.user)
     rule = stand.rule(name)
+    formerly = renamed_in(process, stand.definition).get(name, "")
     shown: dict[str, Any] = {
         "process": process,
         "name": name,
+        "formerly": formerly,
         "stand": stand,
         "rule": rule,
         "index": stand.definition.rules.index(rule) if rule and stand.draft else None,
-        "listing": listing(process, name, rule),
+        "listing": listing(process, name, rule, formerly),
         "form": form,
         "max_pins": services.MAX_PINS,
         "removed": _removed(request),

@@ -1,0 +1,73 @@
+"""Which rule of a file stands in another one under a new name."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from difflib import SequenceMatcher
+
+from processes.definition.model import Definition, Rule
+
+MAX_COMPARED = 1_000
+ALIKE = 0.6
+
+
+def renamed(old: Definition, new: Definition) -> dict[str, str]:
+    """By the new name of each rule that was renamed, its old one.
+
+    A rule that came is one that went where the two look for the same, and no third does; also
+    where each is the only one at its place, between rules that stayed, and they are alike. A
+    name that several rules have says of none which one it is.
+
+    Source: docs/editing.md, "Examples and pins".
+    """
+    gone, come = _without(old, new), _without(new, old)
+    found = _looking_for_the_same(gone, come)
+    known = {*found, *found.values()}
+    gone = {rule: place for rule, place in gone.items() if rule.name not in known}
+    come = {rule: place for rule, place in come.items() if rule.name not in known}
+    return {**found, **_at_the_same_place(gone, come)}
+
+
+def _without(one: Definition, other: Definition) -> dict[Rule, str]:
+    """The rules that the other file lacks, each with the name of the one before that stayed."""
+    stayed = {rule.name for rule in other.rules}
+    times = Counter(rule.name for rule in one.rules)
+    found, place = {}, ""
+    for rule in one.rules:
+        if rule.name in stayed:
+            place = rule.name
+        elif times[rule.name] == 1:
+            found[rule] = place
+    return found
+
+
+def _looking_for_the_same(gone: Mapping[Rule, str], come: Mapping[Rule, str]) -> dict[str, str]:
+    by_look: dict[str, tuple[list[Rule], list[Rule]]] = defaultdict(lambda: ([], []))
+    for at, rules in enumerate((gone, come)):
+        for rule in rules:
+            by_look[rule.looks_for_sha256][at].append(rule)
+    return _pairs(by_look.values())
+
+
+def _at_the_same_place(gone: Mapping[Rule, str], come: Mapping[Rule, str]) -> dict[str, str]:
+    by_place: dict[str, tuple[list[Rule], list[Rule]]] = defaultdict(lambda: ([], []))
+    for at, rules in enumerate((gone, come)):
+        for rule, place in rules.items():
+            by_place[place][at].append(rule)
+    return _pairs(
+        pair for pair in by_place.values() if all(pair) and _alike(pair[0][0], pair[1][0])
+    )
+
+
+def _pairs(groups: Iterable[tuple[list[Rule], list[Rule]]]) -> dict[str, str]:
+    return {came[0].name: went[0].name for went, came in groups if len(went) == len(came) == 1}
+
+
+def _alike(one: Rule, other: Rule) -> bool:
+    if one.type is not other.type:
+        return False
+    if one.description and one.description == other.description:
+        return True
+    checks = (one.check[:MAX_COMPARED], other.check[:MAX_COMPARED])
+    return SequenceMatcher(None, *checks, autojunk=False).ratio() >= ALIKE
