@@ -13,6 +13,7 @@ MADE_BY: dict[str, dict[str, str]] = {
     "create_webhook": {"webhook_id": "id"},
     "make_verifier": {"number": "number", "old": "number", "new": "number"},
     "start_replay": {"replay_id": "id"},
+    "start_sample": {"sample_id": "id"},
     "start_trial": {"trial_id": "id"},
     "replay_cutover_corpus": {"replay_id": "id"},
     "create_golden_case": {"case_id": "id"},

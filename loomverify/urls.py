@@ -13,6 +13,7 @@ from verification.reviews.run_api import router as run_reviews_router
 from verification.rules.backtest.api import router as backtest_router
 from verification.rules.examples.api import router as examples_router
 from verification.rules.pages.api import router as rules_router
+from verification.rules.samples.api import router as samples_router
 from verification.runs.api import router as runs_router
 from verification.runs.export_api import router as exports_router
 from verification.runs.judged_api import router as judged_router
@@ -41,6 +42,7 @@ for router in (
     backtest_router,
     examples_router,
     rules_router,
+    samples_router,
     verifiers_router,
     webhooks_router,
 ):

@@ -14,7 +14,10 @@
   // The list that somebody opened stays open while figures come.
   let chosen = "";
   const draw = (html) => {
+    const held = pane.contains(document.activeElement) && document.activeElement.id;
     pane.innerHTML = html;
+    window.htmx?.process(pane);
+    if (held) document.getElementById(held)?.focus();
     const list = chosen && document.getElementById(chosen);
     if (list) list.open = true;
   };
@@ -36,6 +39,7 @@
   const fields = () => {
     const data = new FormData(form);
     for (const name of [...data.keys()]) if (name.startsWith("example_")) data.delete(name);
+    for (const field of pane.querySelectorAll("[data-sample]")) data.set(field.name, field.value);
     return data;
   };
 
@@ -68,7 +72,34 @@
   form.addEventListener("change", soon);
   ask();
 
+  // What is chosen of a sample is no change of the rule.
+  for (const kind of ["input", "change"]) {
+    pane.addEventListener(kind, (event) => {
+      event.stopPropagation();
+      soon();
+    });
+  }
+
+  const askJudge = async (button) => {
+    button.disabled = true;
+    const data = fields();
+    data.set("max_usd", button.dataset.maxUsd);
+    try {
+      const answer = await fetch(button.dataset.sampleStart, { method: "POST", body: data });
+      if (!answer.ok) throw new Error(String(answer.status));
+      draw((await answer.text()).replaceAll(NEXT, ""));
+    } catch {
+      button.disabled = false;
+      button.nextElementSibling.textContent = "No answer from the server. Try again.";
+    }
+  };
+
   pane.addEventListener("click", async (event) => {
+    const starting = event.target.closest("button[data-sample-start]");
+    if (starting) {
+      await askJudge(starting);
+      return;
+    }
     const link = event.target.closest("a.bucket");
     const summary = event.target.closest("details[name=bucket] > summary");
     if (summary) chosen = summary.parentElement.open ? "" : summary.parentElement.id;

@@ -87,7 +87,7 @@ def test_a_rule_renamed_in_the_saved_draft_stands_in_for_the_published_one(
     [
         ({"check": "("}, "Not a pattern"),
         ({"check": " "}, "Say what it looks for"),
-        ({"type": "llm"}, "by the judge"),
+        ({"type": "llm"}, "asks no judge"),
         ({"name": ""}, "required"),
         ({"where": "named"}, "Mark a phase"),
     ],

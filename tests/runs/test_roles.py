@@ -29,7 +29,7 @@ from tests.trials.builders import (
     make_trial,
     make_trial_replay,
 )
-from verification.rules.models import Expected, Pin
+from verification.rules.models import Drawn, Expected, Pin, Sample
 from verification.runs.models import Run
 from verification.verifiers.connections import Terms, add_connection
 
@@ -49,6 +49,9 @@ NEEDED: dict[str, Role] = {
     "POST /processes/lint": Role.VIEWER,
     "PATCH /processes/{slug}": Role.EDITOR,
     "POST /processes/{slug}/rules/backtest": Role.EDITOR,
+    "POST /processes/{slug}/rules/samples": Role.EDITOR,
+    "POST /processes/{slug}/rules/samples/price": Role.EDITOR,
+    "POST /samples/{sample_id}/cancel": Role.EDITOR,
     "POST /processes/{slug}/rules/{name}/enforcement": Role.ADMIN,
     "POST /processes/{slug}/rules/{name}/examples": Role.EDITOR,
     "DELETE /processes/{slug}/rules/{name}/examples/{example_id}": Role.EDITOR,
@@ -114,6 +117,11 @@ BODIES: dict[str, Any] = {
     "POST /processes/{slug}/versions/{number}/publish": {"reason": "It is better."},
     "POST /processes/{slug}/rules/backtest": {
         "rule": {"name": "new", "type": "regex", "check": "N/A", "applies_to_phases": ["*"]}
+    },
+    "POST /processes/{slug}/rules/samples/price": {"rule": {"name": "new", "check": "Polite"}},
+    "POST /processes/{slug}/rules/samples": {
+        "rule": {"name": "new", "check": "Polite"},
+        "max_usd": "1.00",
     },
     "POST /processes/{slug}/rules/{name}/enforcement": {
         "enforcement": "observe",
@@ -198,6 +206,7 @@ def world(project: Project) -> World:
             "comparison_id": make_sides(trial, row).uuid,
             "acknowledgement_id": known.pk,
             "example_id": make_example(project).uuid,
+            "sample_id": make_sample(project).uuid,
         },
     )  # fmt: skip
 
@@ -205,6 +214,22 @@ def world(project: Project) -> World:
 def make_example(project: Project) -> Pin:
     rule = Rule.objects.get(process__project=project, process__slug="theirs", name="own")
     return Pin.objects.create(rule=rule, expected=Expected.CAUGHT, text="TBD, still")
+
+
+def make_sample(project: Project) -> Sample:
+    process = project.processes.get(slug="theirs")
+    return Sample.objects.create(
+        project=project,
+        process=process,
+        rule="own",
+        rule_index=0,
+        candidate_text=PROCESS,
+        verifier_version=project.verifiers.get(number=1),
+        drawn=Drawn.BY_LOT,
+        max_usd=1,
+        total=0,
+        created_at=timezone.now(),
+    )
 
 
 def key_of(project: Project, role: Role) -> str:
@@ -258,13 +283,16 @@ BUSY = {
     ("POST /shadow/trials/{trial_id}/promote", 409),
     ("POST /shadow/trials/{trial_id}/roll-back", 409),
     ("POST /processes/{slug}/rules/{name}/enforcement", 409),
+    ("POST /processes/{slug}/rules/samples", 409),
+    ("POST /processes/{slug}/rules/samples/price", 409),
     ("POST /remediations/{remediation_id}/release", 409),
     ("POST /remediations/{remediation_id}/resolve", 422),
     ("POST /reviews/{review_id}/take-in", 409),
     ("POST /reviews/undo", 404),
 }
 """What may be done by its role, and not to a run that is over, to what nobody has claimed or held
-back, where a newer version waits to be published, or where nothing was done."""
+back, where a newer version waits to be published, where no judge is there to be asked, or where
+nothing was done."""
 
 
 def test_another_projects_admin_finds_nothing(world: World) -> None:

@@ -25,6 +25,7 @@ from verification.runs.models import ModelCall
 from verification.trials.judging.asked_beside import pairs_of
 from verification.trials.models import Comparison, Origin, StopReason, Trial, TrialState
 from verification.trials.working import asking_again, claiming, limits, making
+from verification.verifiers.budgets import SHARE_BESIDE_LIVE
 from verification.verifiers.models import Budget, Spending
 from verification.verifiers.services import add_version
 
@@ -224,7 +225,7 @@ def test_a_day_whose_budget_is_nearly_spent_is_left_to_live_runs(
 ) -> None:
     trial = beside_live(project, tier=2)
     budget = Budget.objects.create(project=project, usd_per_day=Decimal(100), changed_by="ada")
-    Spending.objects.update(spent_usd=100 * claiming.SHARE_OF_DAY)
+    Spending.objects.update(spent_usd=100 * SHARE_BESIDE_LIVE)
     asked, now = len(server.asked), timezone.now()
 
     worked(trial)

@@ -10,10 +10,12 @@ class RulesConfig(AppConfig):
         from verification.rules.backtest import lint
         from verification.rules.examples import following, guard, live
         from verification.rules.figures import counting
-        from verification.runs import figures
+        from verification.rules.samples import waking
+        from verification.runs import figures, outbox
 
         linting.register(lint.never_tried)
         following.register()
         guard.register()
         live.register()
         figures.on_recount(counting.recount)
+        outbox.on_sweep(waking.sweep)

@@ -10,6 +10,7 @@ from django.db import models
 from loomverify.accounts.models import Project
 from processes.models import Process, Rule
 from verification.runs.models import Run
+from verification.verifiers.models import VerifierVersion
 
 
 class Expected(models.TextChoices):
@@ -80,6 +81,116 @@ class Backtest(models.Model):
 
     def __str__(self) -> str:
         return f"{self.rule} on history"
+
+
+class Drawn(models.TextChoices):
+    """Which past runs a judge is asked about."""
+
+    BY_LOT = "by_lot", "drawn by lot"
+    DECIDED = "decided", "decided by people, the newest"
+
+
+class SampleState(models.TextChoices):
+    OPEN = "open", "Open"
+    FINISHED = "finished", "Finished"
+    CANCELLED = "cancelled", "Cancelled"
+
+
+class SampleStop(models.TextChoices):
+    """Why not all runs of a sample were asked about."""
+
+    BUDGET = "budget", "The day's budget holds no further call."
+    AGREED = "agreed", "What was agreed to is spent."
+    JUDGE = "judge", "The judge gave no answer, several times."
+
+
+class Sample(models.Model):
+    """A judge's rule that is tried on some past runs, by asking the judge; paid for.
+
+    The rule has the number `rule_index` in `candidate_text`, `replaces` is its published name, ''
+    for a new one. `cost_usd` holds what calls under way cost at most, and never exceeds `max_usd`.
+    """
+
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
+    process = models.ForeignKey(Process, on_delete=models.CASCADE, related_name="samples")
+    rule = models.CharField(max_length=200)
+    looks_for_sha256 = models.CharField(max_length=64)
+    replaces = models.CharField(max_length=200, blank=True)
+    rule_index = models.PositiveIntegerField()
+    candidate_text = models.TextField()
+    verifier_version = models.ForeignKey(
+        VerifierVersion, on_delete=models.CASCADE, related_name="+"
+    )
+    drawn = models.CharField(max_length=10, choices=Drawn)
+    max_usd = models.DecimalField(max_digits=16, decimal_places=6)
+    cost_usd = models.DecimalField(max_digits=16, decimal_places=6, default=0)
+    total = models.PositiveIntegerField()
+    state = models.CharField(max_length=9, choices=SampleState, default=SampleState.OPEN)
+    stopped = models.CharField(max_length=6, choices=SampleStop, blank=True)
+    asked_by = models.CharField(max_length=200)
+    created_at = models.DateTimeField()
+    finished_at = models.DateTimeField(null=True, blank=True)
+    next_at = models.DateTimeField(
+        null=True, blank=True, help_text="When workers are woken again, if nobody works on it."
+    )
+
+    class Meta:
+        indexes: ClassVar = [
+            models.Index(
+                fields=["next_at"], condition=models.Q(state="open"), name="sample_to_wake"
+            ),
+            models.Index(fields=["process", "looks_for_sha256", "-id"], name="sample_of_rule"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.rule} on {self.total} past runs"
+
+    @property
+    def is_open(self) -> bool:
+        return self.state == SampleState.OPEN
+
+
+class SampledRun(models.Model):
+    """What the judge says of a rule in one past run. `claims` is the fencing number too.
+
+    `findings` are the rule's own, as the engine writes them; none where it is satisfied. `lost`
+    is the reason code for which nothing was heard; `answered_at` null: not asked about yet.
+    """
+
+    sample = models.ForeignKey(Sample, on_delete=models.CASCADE, related_name="runs")
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+")
+    claims = models.PositiveIntegerField(default=0)
+    lease_until = models.DateTimeField(null=True, blank=True)
+    answered_at = models.DateTimeField(null=True, blank=True)
+    findings = models.JSONField(default=list)
+    lost = models.CharField(max_length=60, blank=True)
+    why = models.CharField(max_length=500, blank=True)
+    calls = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["sample", "run"], name="sampled_run_unique"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.sample}: run {self.run_id}"
+
+
+class SampledAnswer(models.Model):
+    """A reply as it came, so that the same question is not paid for twice. It goes with its run.
+
+    `recovery` is the stage by which it was read, '' where it was not read yet.
+    """
+
+    sampled_run = models.ForeignKey(SampledRun, on_delete=models.CASCADE, related_name="answers")
+    cache_key = models.CharField(max_length=64, db_index=True)
+    text = models.TextField()
+    model = models.CharField(max_length=120)
+    recovery = models.CharField(max_length=20, blank=True)
+
+    def __str__(self) -> str:
+        return self.cache_key[:12]
 
 
 class RuleUse(models.Model):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 
 from django.db.models import QuerySet, Sum
@@ -52,6 +54,13 @@ def call_figures(
         rows = rows.filter(process=process_id)
     counted = rows.order_by().values_list("model", "recovery", "lost")
     return [CallFigure(*row) for row in counted.annotate(*(Sum(name) for name in SUMMED))]
+
+
+def usual_answer(project_id: int, model: str, *, since: datetime) -> int | None:
+    """How many tokens an answer of a model has on average. None: there was none since then."""
+    rows = CallHour.objects.filter(project=project_id, model=model, lost="", hour__gte=since)
+    found = rows.aggregate(calls=Sum("calls"), tokens=Sum("completion_tokens"))
+    return math.ceil(found["tokens"] / found["calls"]) if found["calls"] else None
 
 
 def by_stage(rows: Iterable[CallFigure]) -> dict[Stage, int]:

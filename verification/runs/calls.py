@@ -7,6 +7,7 @@ import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
+from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Count, Q, QuerySet
@@ -67,16 +68,24 @@ class Request:
 
 def cache_key(books: Books, question: Question, connection: Connection) -> str:
     """Name all that a reply depends on."""
+    return key_of(
+        books.work.project_uuid, books.prompt_version, question, connection, own=books.own
+    )
+
+
+def key_of(
+    project: UUID, prompt_version: int, question: Question, connection: Connection, *, own: str = ""
+) -> str:
     asked = [
-        str(books.work.project_uuid),
+        str(project),
         connection.model,
         connection.base_url,
         connection.max_output_tokens,
         connection.structured_output,
-        books.prompt_version,
+        prompt_version,
         hashlib.sha256(Request.of(question).content).hexdigest(),
         question.nonce,
-        books.own,
+        own,
     ]
     return hashlib.sha256(json.dumps(asked).encode()).hexdigest()
 
@@ -106,17 +115,20 @@ def made_before(books: Books, cache_key: str, *, apart_from: Collection[int]) ->
 def read_before(books: Books, cache_key: str) -> ModelCall | None:
     """A call with this very key whose answer could be read, and led to a decision.
 
-    What left a run in doubt is asked anew: the same words would leave it there. A verdict that
-    counts rests on no answer of an evaluation that does not.
+    A verdict that counts rests on no answer of an evaluation that does not.
     """
-    counts = books.begun.purpose in COUNTING
+    return answered_before(cache_key, is_counting=books.begun.purpose in COUNTING)
+
+
+def answered_before(cache_key: str, *, is_counting: bool) -> ModelCall | None:
+    """What left a run in doubt is asked anew: the same words would leave it there."""
     rows = _with_reply().filter(
         cache_key=cache_key,
         lost="",
         reply__isnull=False,
         evaluation__verdict__in=(Verdict.ACCEPT, Verdict.REJECT),
     )
-    if counts:
+    if is_counting:
         rows = rows.filter(evaluation__purpose__in=COUNTING)
     return rows.exclude(recovery__in=("", Stage.UNREADABLE)).order_by("-id").first()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import cache
 
+from processes.definition.model import Definition, Phase
 from processes.selectors import definition_of
 from verification.engine.climb import Case
 from verification.engine.outcome import Purpose
@@ -35,6 +36,19 @@ def case_of(
         raise LookupError(f"phase {work.phase_id} is not in version {begun.process_version_id}")
     verifier = verifier_spec(begun.verifier_version_id)
     tier = tier or work.tier_requested
+    return case_by(definition, phase, verifier, work, files, tier, nonce or begun.uuid.hex)
+
+
+def case_by(
+    definition: Definition,
+    phase: Phase,
+    verifier: VerifierSpec,
+    work: Work,
+    files: dict[str, Digest],
+    tier: int,
+    nonce: str,
+) -> Case:
+    """A run's work, judged by what need not be stored."""
     is_judged = tier > 1
     return Case(
         definition=definition,
@@ -43,7 +57,7 @@ def case_of(
         verifier=verifier,
         tier=tier,
         fence=fence_of(work.project_uuid, work.body, files) if is_judged else "",
-        nonce=nonce or begun.uuid.hex,
+        nonce=nonce,
         attempt=work.attempt or work.attempts_used + 1,
         **(known_of_judges(work.project_id, verifier.models) if is_judged else {}),
     )

@@ -28,6 +28,8 @@ CHARS_PER_TOKEN = 3
 MILLION = 1_000_000
 SMALLEST = Decimal("0.000001")
 MAX_USD_PER_DAY = Decimal(1_000_000)
+SHARE_BESIDE_LIVE = Decimal("0.8")
+"""Of what judges may cost in a day; what is left then is for live runs alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,19 @@ def ever_holds(*, project_id: int, process_id: int, estimate: Decimal, share: De
     """Whether this `share` of each budget holds the call on a day of which nothing is spent."""
     least = _over(project_id, process_id).aggregate(usd=models.Min("usd_per_day"))["usd"]
     return least is None or (least > 0 and _rounded(estimate) <= least * share)
+
+
+def left_today(
+    *, project_id: int, process_id: int, now: datetime, share: Decimal
+) -> Decimal | None:
+    """What this `share` of the budgets still holds on this day. None: there is no budget."""
+    day = day_of(now)
+    left = [
+        budget.usd_per_day * share
+        - spent_on(day, project_id=project_id, process_id=budget.process_id).usd
+        for budget in _over(project_id, process_id)
+    ]
+    return max(Decimal(0), min(left)) if left else None
 
 
 def settle(

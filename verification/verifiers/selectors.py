@@ -38,11 +38,22 @@ def connection_of(row: JudgeConnection) -> Connection:
     Raises:
         ConnectionUnusable: its key is not there.
     """
+    return _connection(row, _key(row))
+
+
+def without_key(*, project_id: int, name: str) -> Connection | None:
+    """The connection of this name, to tell what asking costs: who asks needs its key as well."""
+    rows = JudgeConnection.objects.filter(project_id=project_id, name=name, is_removed=False)
+    row = rows.first()
+    return _connection(row, "") if row else None
+
+
+def _connection(row: JudgeConnection, key: str) -> Connection:
     return Connection(
         name=row.name,
         model=row.model,
         base_url=row.base_url,
-        api_key=_key(row),
+        api_key=key,
         input_usd_per_million=row.input_usd_per_million,
         output_usd_per_million=row.output_usd_per_million,
         timeout_seconds=row.timeout_seconds,

@@ -84,6 +84,14 @@ def hear(case: Case, talk: Conversation, prompt: Prompt) -> Heard:
     return second if second.reply else first
 
 
+def question_of(case: Case, prompt: Prompt, judge: str = "", ask: Ask = Ask.ASSESS) -> Question:
+    """`judge` '' is the one of this case."""
+    # An answer that was wanting once is not taken for the next one.
+    nonce = case.nonce if ask is Ask.AGAIN else ""
+    asked = judge or first_seat(case).judge
+    return Question(asked, ask, prompt.system, prompt.text, prompt.schema, nonce)
+
+
 def ask_again(case: Case, talk: Conversation, prompt: Prompt, judge: str) -> Heard:
     """Ask the judge that was heard once more, for what its answer left open."""
     return _ask(case, talk, prompt, judge, Ask.AGAIN)[0]
@@ -108,9 +116,7 @@ def _ask(
     *,
     stage: Stage | None = None,
 ) -> tuple[Heard, Answer]:
-    # An answer that was wanting once is not taken for the next one.
-    nonce = case.nonce if ask is Ask.AGAIN else ""
-    answer = talk.ask(Question(judge, ask, prompt.system, prompt.text, prompt.schema, nonce))
+    answer = talk.ask(question_of(case, prompt, judge, ask))
     if answer.lost:
         return Heard(judge=judge, lost=answer.lost, why=answer.detail), answer
     found = read(answer, prompt, strict=is_strict(case))

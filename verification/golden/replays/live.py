@@ -6,18 +6,12 @@ import secrets
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
-from decimal import ROUND_CEILING, Decimal
+from decimal import Decimal
 from functools import partial
 from typing import Any
 
-from django.conf import settings
-from django.utils import timezone
-
 from processes.definition.model import Definition
 from processes.models import Process
-from verification.adapters import judge as adapter
-from verification.adapters.judge import Completion, Connection, Patience
 from verification.engine.golden.given import TOKEN, Given, digest_of
 from verification.engine.golden.replay import CannotReplay, World, case_of
 from verification.engine.golden.standing import Standing
@@ -28,11 +22,10 @@ from verification.golden.models import Replay
 from verification.golden.replaying import Judged
 from verification.golden.replays import claiming
 from verification.golden.replays.claiming import Claimed
-from verification.runs.judging import BUDGET_EXHAUSTED, SPENT, UNAVAILABLE, known_of_judges
-from verification.runs.side_by_side import Here, side_by_side
-from verification.verifiers import budgets, selectors
+from verification.runs import paying
+from verification.runs.judging import known_of_judges
+from verification.runs.side_by_side import side_by_side
 
-SMALLEST_USD = Decimal("0.000001")
 Entry = dict[str, Any]
 """A question and what was answered, as `ReplayResult.played` keeps it."""
 
@@ -53,6 +46,22 @@ class Paid:
         if process_id is None:
             raise CannotReplay(f"This project has no process {process!r} whose budget could pay.")
         return cls(replay, claimed, process_id)
+
+    @property
+    def project_id(self) -> int:
+        return self.replay.project_id
+
+    @property
+    def share_of_day(self) -> Decimal:
+        return Decimal(1)
+
+    def grant(self, estimate: Decimal, *, seconds: float) -> bool:
+        """Its calls are not bounded but by the day's budgets, which set the estimate aside."""
+        claiming.hold(self.replay.pk, self.claimed, longer=seconds)
+        return True
+
+    def settle(self, granted: Decimal, actual: Decimal) -> None:
+        claiming.add_cost(self.replay.pk, actual)
 
 
 def fresh_fence() -> str:
@@ -99,7 +108,7 @@ class LiveJudge:
     _asked: Counter[tuple[int, Ask]] = field(default_factory=Counter)
 
     def ask(self, questions: Sequence[Question]) -> Sequence[Answer]:
-        answers = side_by_side([partial(self._answered, question) for question in questions])
+        answers = side_by_side([partial(paying.ask, self.paid, one) for one in questions])
         return [
             self._kept(question, answer)
             for question, answer in zip(questions, answers, strict=True)
@@ -130,82 +139,3 @@ class LiveJudge:
             }
         )
         return replace(answer, ref=len(self.played))
-
-    def _answered(self, question: Question, here: Here) -> Answer:
-        project_id = self.paid.replay.project_id
-        try:
-            connection = here(
-                partial(selectors.resolve, project_id=project_id, name=question.judge)
-            )
-        except selectors.ConnectionUnusable as error:
-            return Answer(lost=UNAVAILABLE, detail=str(error), calls=0)
-        call = _Call(self.paid, question, connection)
-        completion = adapter.retrying(
-            connection,
-            system=question.system,
-            prompt=question.prompt,
-            schema=question.schema,
-            temperature=question.temperature,
-            patience=Patience(
-                tries=question.tries, first_wait_seconds=settings.JUDGE_FIRST_WAIT_SECONDS
-            ),
-            may_call=lambda: here(call.reserve),
-            on_try=lambda one, _: here(partial(call.settle, one)),
-        )
-        return call.answer(completion)
-
-
-@dataclass(slots=True)
-class _Call:
-    """One question while it is asked: what it may cost is set aside, what it did is entered."""
-
-    paid: Paid
-    question: Question
-    connection: Connection
-    reserved: Decimal = Decimal(0)
-    reserved_at: datetime | None = None
-    ended: list[Completion] = field(default_factory=list)
-
-    def reserve(self) -> str:
-        """Set the next call's estimate aside; say why it may not be made."""
-        paid, now = self.paid, timezone.now()
-        claiming.hold(paid.replay.pk, paid.claimed, longer=self.connection.timeout_seconds)
-        length = len(self.question.system) + len(self.question.prompt)
-        estimate = budgets.estimate(self.connection, length)
-        is_granted = budgets.reserve(
-            project_id=paid.replay.project_id,
-            process_id=paid.process_id,
-            estimate=estimate,
-            now=now,
-        )
-        if not is_granted:
-            return BUDGET_EXHAUSTED
-        self.reserved, self.reserved_at = estimate, now
-        return ""
-
-    def settle(self, completion: Completion) -> None:
-        paid = self.paid
-        cost = completion.cost_usd.quantize(SMALLEST_USD, rounding=ROUND_CEILING)
-        budgets.settle(
-            project_id=paid.replay.project_id,
-            process_id=paid.process_id,
-            reserved=self.reserved,
-            actual=cost,
-            now=self.reserved_at or timezone.now(),
-            calls=completion.calls,
-        )
-        claiming.add_cost(paid.replay.pk, cost)
-        self.ended.append(replace(completion, cost_usd=cost))
-
-    def answer(self, last: Completion) -> Answer:
-        return Answer(
-            text=last.text,
-            lost=last.lost,
-            detail=last.detail or (SPENT if last.lost == BUDGET_EXHAUSTED else ""),
-            model=last.model,
-            calls=sum(one.calls for one in self.ended),
-            prompt_tokens=sum(one.prompt_tokens for one in self.ended),
-            completion_tokens=sum(one.completion_tokens for one in self.ended),
-            cost_usd=str(sum((one.cost_usd for one in self.ended), Decimal(0))),
-            is_cut=last.is_cut,
-        )

@@ -20,7 +20,7 @@ from verification.runs.casting import verifier_spec
 
 PAGE = 1_000
 
-RUNS = """
+_RUN = """
     select run.id, run.uuid, run.phase_id, run.live_evaluation_id, run.outcome, run.verdict,
            case when run.review_state = 'decided' then run.final_outcome else '' end,
            evaluation.verifier_version_id,
@@ -29,6 +29,9 @@ RUNS = """
     from runs_run run
     join runs_evaluation evaluation on evaluation.id = run.live_evaluation_id
     join runs_task task on task.id = run.task_id
+"""
+RUNS = f"""
+    {_RUN}
     where run.project_id = %(project)s and run.process_id = %(process)s
       and run.state = 'finished' and run.phase_id = any(%(phases)s)
       and run.created_at >= %(since)s
@@ -36,6 +39,7 @@ RUNS = """
     order by run.created_at desc, run.id desc
     limit %(page)s
 """
+THESE = f"{_RUN} where run.id = any(%s) order by run.created_at desc, run.id desc"
 COUNT = """
     select count(*) from (
         select from runs_run run
@@ -100,6 +104,13 @@ def pages(wish: Wish) -> Iterator[list[PastRun]]:
             return
         left -= len(found)
         page = PAGE
+
+
+def these(run_ids: Collection[int]) -> list[PastRun]:
+    """Those that are still there, newest first."""
+    with connection.cursor() as cursor:
+        cursor.execute(THESE, [list(run_ids)])
+        return [PastRun(*row) for row in cursor.fetchall()]
 
 
 def count(wish: Wish) -> int:

@@ -18,6 +18,7 @@ from verification.engine.statistics.intervals import Interval
 from verification.rules.backtest.running import Changed, Progress, Running
 from verification.rules.backtest.services import remember
 from verification.rules.backtest.wish import Wish
+from verification.rules.models import SampleStop
 from verification.rules.steps.figures import share_of
 from verification.runs import wording
 
@@ -38,6 +39,7 @@ WORDS = {
 STOPPED = {
     "stopped_for_time": "It took too long: the newest runs are counted, the others are not.",
     "stopped_for_losses": "The search broke down too often: what is counted is not all.",
+    **dict(SampleStop.choices),
 }
 
 
@@ -101,6 +103,11 @@ class Shown:
         return share_of(wrong, wrong + counts[Bucket.GOOD_CATCH])
 
     @property
+    def matched(self) -> tuple[float, Interval] | None:
+        """The share of runs that the rule speaks against."""
+        return share_of(self.progress.matched, self.progress.evaluated)
+
+    @property
     def stopped(self) -> str:
         return STOPPED.get(self.progress.stopped, "")
 
@@ -116,7 +123,7 @@ def drawings(running: Running, wish: Wish, access: Access) -> Iterator[bytes]:
             elif now - last < SECONDS_BETWEEN:
                 continue
             last = now
-            yield drawn({"shown": Shown(progress), "access": access, "wish": wish})
+            yield drawn({"shown": Shown(progress), "access": access, "process": wish.process})
     except InputError as error:
         yield drawn({"refusal": str(error)})
 

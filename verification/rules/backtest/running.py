@@ -23,7 +23,7 @@ from verification.engine.verifier import Flags
 from verification.rules.backtest import history
 from verification.rules.backtest.history import PastRun
 from verification.rules.backtest.readers import READERS, SIDE_BY_SIDE, Reader, ReaderLost
-from verification.rules.backtest.wish import Wish
+from verification.rules.backtest.wish import Wish, need_pattern
 from verification.runs.casting import verifier_spec
 from verification.runs.evidence_store import folder_of as evidence_folder
 
@@ -39,13 +39,17 @@ NO_READER = "stopped_for_losses"
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """A run that the rule would have ended otherwise. `place` is None where nothing matched."""
+    """A run that the rule would have ended otherwise. `place` is None where nothing matched.
+
+    `said` are a judge's own words, '' where none was asked.
+    """
 
     run: PastRun
     bucket: Bucket
     after: tuple[Outcome, Verdict] | None
     why: str
     place: Mapping[str, Any] | None
+    said: str = ""
 
 
 @dataclass(slots=True)
@@ -94,6 +98,7 @@ class Running:
     """
 
     def __init__(self, wish: Wish, *, seconds: float = MAX_SECONDS) -> None:
+        need_pattern(wish.rule)
         self.wish = wish
         self.seconds = seconds
         self.rule = counting(wish.rule)

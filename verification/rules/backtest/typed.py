@@ -7,24 +7,19 @@ from django.http import QueryDict
 from loomverify.errors import InputError
 from processes import rule_edits
 from processes.definition.load import load
-from processes.definition.model import RuleType
 from processes.definition.patch import Append
 from processes.forms import RuleForm
 from processes.models import Draft
 from processes.renames import published_name
 from verification.rules.backtest.wish import Wish, wish_of
 
-JUDGED = "An instruction to the judge is tried on runs by the judge, not here."
-
 
 def wish_typed(draft: Draft, sent: QueryDict) -> Wish:
     """What the form says, stored or not; `seen_name` is the rule's name in the draft.
 
     Raises:
-        InputError: what is typed is no whole rule yet, or none that can be tried here.
+        InputError: what is typed is no whole rule yet.
     """
-    if sent.get("type") != RuleType.REGEX:
-        raise InputError("rule.not_deterministic", JUDGED)
     text = rule_edits.text_of(draft.source_text)
     definition = text.definition
     seen = sent.get("seen_name", "")

@@ -12,12 +12,14 @@ from django.views.decorators.http import require_POST
 from loomverify.accounts.access import AccessRequest, project_page
 from loomverify.accounts.models import Role
 from loomverify.errors import InputError
+from processes.definition.model import RuleType
 from processes.models import Draft
 from processes.views.access import draft_page, process_of
 from verification.reviews.queue import asking
 from verification.rules.backtest.pane import drawings, drawings_aside, drawn
 from verification.rules.backtest.running import Running
 from verification.rules.backtest.typed import wish_typed
+from verification.rules.samples.pane import offered
 
 KIND = "text/html; charset=utf-8"
 MAX_SENT = 20
@@ -30,6 +32,8 @@ def backtest_live(request: AccessRequest, draft: Draft) -> HttpResponseBase:
         wish = wish_typed(draft, request.POST)
     except InputError as error:
         return _uncached(HttpResponse(drawn({"refusal": str(error)}), content_type=KIND))
+    if wish.rule.type is RuleType.LLM:
+        return _uncached(HttpResponse(offered(wish, request), content_type=KIND))
     running = Running(wish)
     chunks = drawings(running, wish, request.access)
     is_async = isinstance(request, ASGIRequest)

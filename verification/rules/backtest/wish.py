@@ -21,7 +21,7 @@ MAX_RUNS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """`rule` stands in `source_text`, which `definition` is read from.
+    """`rule` has the number `index` in `source_text`, which `definition` is read from.
 
     `published` is the rule that it would take the place of, None for a new one. `phase_ids` are
     those in which one of the two speaks. Of the runs since then, the newest `limit` are tried.
@@ -32,6 +32,7 @@ class Wish:
     source_text: str
     definition: Definition
     rule: Rule
+    index: int
     published: Rule | None = None
     phase_ids: Sequence[str] = ()
     since: datetime | None = None
@@ -57,13 +58,14 @@ def wish_of(
     """Try the rule with this number of a process file. `replaces` is its published name.
 
     Raises:
-        InputError: the file holds errors, or the rule is none that can be tried without a judge.
+        InputError: the file holds errors, or the pattern is none that can be searched for.
     """
     definition = load(source_text).definition
     if definition is None or index >= len(definition.rules):
         raise InputError("draft.broken", "The process file holds errors.")
     rule = definition.rules[index]
-    _need_pattern(rule)
+    if rule.type is RuleType.REGEX:
+        _need_sound(rule)
     published = _published(process, replaces or rule.name)
     asked = _phases_of(definition, rule, published)
     if phase and phase not in asked:
@@ -72,8 +74,9 @@ def wish_of(
     phase_ids = [phase] if phase else asked
     is_narrowed = bool(phase or since) or limit < MAX_RUNS
     return Wish(
-        process, source_text, definition, rule, published, phase_ids, since, limit, is_narrowed
-    )
+        process, source_text, definition, rule, index, published, phase_ids, since, limit,
+        is_narrowed,
+    )  # fmt: skip
 
 
 def with_rule(source_text: str, said: Mapping[str, Any]) -> tuple[str, int]:
@@ -110,10 +113,14 @@ def _within(place: str) -> tuple[str | int, ...]:
     return tuple(rule_edits.path_of(place))[3:]
 
 
-def _need_pattern(rule: Rule) -> None:
+def need_pattern(rule: Rule) -> None:
+    """Raises `InputError` for a rule that cannot be tried without a judge."""
     if rule.type is not RuleType.REGEX:
         told = "An instruction to the judge cannot be tried without the judge."
         raise InputError("rule.not_deterministic", told, loc=("body", "rule", "type"))
+
+
+def _need_sound(rule: Rule) -> None:
     if problem := patterns.problem_of(rule.check):
         place = f" (column {problem.column} of the pattern)" if problem.column else ""
         told = f"{problem.message}{place}"

@@ -22,11 +22,10 @@ from verification.runs.holding import LeaseLost
 from verification.runs.storable import storable
 from verification.trials.models import Comparison, Trial, TrialReplay, TrialState
 from verification.trials.working import waking
+from verification.verifiers.budgets import SHARE_BESIDE_LIVE
 
 MAX_CLAIMS = 3
 """A comparison that was taken so often in vain is one that kills its workers."""
-SHARE_OF_DAY = Decimal("0.8")
-"""Of what judges may cost in a day; what is left then is for live runs alone."""
 MOST_PUT_OFF = 20
 """With so many put off a judge is away for all, and no further run is begun."""
 
@@ -184,7 +183,7 @@ class ComparisonHold:
 
     @property
     def share_of_day(self) -> Decimal:
-        return SHARE_OF_DAY
+        return SHARE_BESIDE_LIVE
 
     def check(self) -> None:
         """Inside a transaction it stays so until that ends. Also lost: the budget is spent."""

@@ -1,0 +1,376 @@
+"""A judge's rule on some past runs, asked of a judge over real HTTP."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.conf import LazySettings
+from django.utils import timezone
+
+from loomverify.accounts.access import Access, person
+from loomverify.accounts.models import Project, Role
+from loomverify.errors import Conflict
+from tests.builders import make_project, make_run, make_user
+from tests.model_server import ModelServer, model_server
+from tests.runs.conftest import Caller
+from tests.runs.judged import AWAY, NOISE, judged_by, submit, work_on
+from verification.engine.outcome import Outcome
+from verification.rules.backtest.running import Progress
+from verification.rules.backtest.wish import Wish, wish_of, with_rule
+from verification.rules.models import Backtest, Drawn, Sample, SampledRun, SampleState, SampleStop
+from verification.rules.samples import claiming, services, waking, working
+from verification.rules.samples.drawing import draw
+from verification.rules.samples.price import price
+from verification.rules.samples.results import progress_of
+from verification.verifiers.models import Budget, Spending
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+USD_A_CALL = Decimal(100 * 10 + 20 * 100) / 1_000_000
+"""What the scripted judge's answer costs."""
+
+
+@pytest.fixture(autouse=True)
+def _nobody_waits_long(settings: LazySettings, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings.JUDGE_FIRST_WAIT_SECONDS = 0.01
+    monkeypatch.setattr(waking, "wake", lambda sample_id: True)
+
+
+@pytest.fixture
+def project() -> Project:
+    return make_project("ours")
+
+
+@pytest.fixture
+def server(project: Project) -> Iterator[ModelServer]:
+    with model_server(blames_bad) as server:
+        judged_by(project, server)
+        yield server
+
+
+def blames_bad(request: dict[str, Any]) -> str:
+    """A judge that calls the rule violated where the work says BAD."""
+    system, prompt = (str(one["content"]) for one in request["messages"])
+    is_bad = "BAD" in prompt
+    said = {
+        "token": system.split("token: the text ")[1].split()[0],
+        "passed": not is_bad,
+        "rules": [
+            {
+                "rule": name,
+                "verdict": "violated" if is_bad and name == "tone" else "satisfied",
+                "why": "It is rude.",
+                "quote": "BAD" if is_bad and name == "tone" else "",
+            }
+            for name in ("tone", "figures-have-sources")
+            if f'"{name}"' in prompt
+        ],
+        "acceptance": {"verdict": "satisfied", "why": ""},
+        "claims": [],
+        "confidence": 0.9,
+        "suggestion": "",
+        "score": None,
+    }
+    return json.dumps(said)
+
+
+def wish(project: Project, check: str = "The tone is polite", **fields: Any) -> Wish:
+    process = project.processes.get(slug="small-work")
+    assert process.published is not None
+    said = {"name": "tone", "check": check, "type": "llm", "applies_to_phases": ["write"]}
+    text = process.published.source_text
+    return wish_of(process, *with_rule(text, {**said, "enforcement": "hard", **fields}))
+
+
+def past(project: Project, output: str, **about: Any) -> Any:
+    usual: dict[str, Any] = {"phase": "write", "tier_requested": 2, "tier_achieved": 2}
+    return make_run(project, output=output, **{**usual, **about})
+
+
+def decided(project: Project, label: str, output: str, **about: Any) -> Any:
+    return past(project, output, review_state="decided", final_outcome=label, **about)
+
+
+def editor(project: Project, role: Role = Role.EDITOR) -> Access:
+    user = make_user(project, role)
+    return Access(project, role, person(user))
+
+
+def start(project: Project, wish_: Wish, usd: str = "9", **about: Any) -> Sample:
+    size, how = about.get("size", 20), about.get("how", Drawn.BY_LOT)
+    access = editor(project)
+    return services.start(access=access, wish=wish_, drawn=how, size=size, max_usd=Decimal(usd))
+
+
+def asked(project: Project, wish_: Wish, usd: str = "9", **about: Any) -> Sample:
+    sample = start(project, wish_, usd, **about)
+    working.work_on(sample.pk, seconds=60)
+    sample.refresh_from_db()
+    return sample
+
+
+def buckets(progress: Progress) -> dict[str, int]:
+    return {bucket.value: count for bucket, count in progress.buckets.items() if count}
+
+
+def test_the_judge_is_asked_and_its_word_weighed_by_what_people_said(
+    project: Project, server: ModelServer
+) -> None:
+    decided(project, "fail", "BAD work")
+    decided(project, "pass", "BAD, but right")
+    caught = past(project, "first line\nBAD again")
+    past(project, "fine")
+    past(project, "BAD in a phase where the rule is silent", phase="build")
+    past(project, "BAD, never judged", tier_achieved=1)
+    past(project, "BAD", outcome=Outcome.FAIL, findings=[{"rule": "other", "tier": 2}])
+
+    sample = asked(project, wish(project))
+
+    progress = progress_of(sample)
+    assert (sample.state, sample.stopped) == (SampleState.FINISHED, "")
+    assert (progress.evaluated, progress.matched, progress.is_over) == (5, 4, True)
+    assert buckets(progress) == {"good_catch": 1, "false_alarm": 1, "unlabelled": 1}
+    found = next(one for one in progress.changed if one.bucket == "unlabelled")
+    assert found.run.uuid == caught.uuid
+    assert found.place is not None
+    assert (found.place["line"], found.place["quote"], found.said) == (2, "BAD", "It is rude.")
+    assert Backtest.objects.get().figures["matched"] == 4
+
+
+def test_only_the_rules_of_the_phase_are_asked_about(project: Project, server: ModelServer) -> None:
+    past(project, "fine")
+
+    asked(project, wish(project))
+
+    [prompt] = server.prompts()
+    assert '"tone"' in prompt
+    assert '"figures-have-sources"' in prompt
+    assert "no-placeholders" not in prompt
+
+
+def test_an_observed_rule_is_tried_as_a_hard_one(project: Project, server: ModelServer) -> None:
+    past(project, "BAD")
+
+    sample = asked(project, wish(project, enforcement="observe"))
+
+    assert buckets(progress_of(sample)) == {"unlabelled": 1}
+    assert progress_of(sample).counted_as == "hard"
+
+
+def test_what_a_laxer_rule_lets_go_is_told(project: Project, server: ModelServer) -> None:
+    """The published rule rejected it; asked in its new words, the judge does not."""
+    spoke = [{"rule": "figures-have-sources", "enforcement": "hard", "tier": 2}]
+    past(project, "fine", outcome=Outcome.FAIL, findings=spoke)
+
+    sample = asked(project, wish(project, name="figures-have-sources", severity="error"))
+
+    assert buckets(progress_of(sample)) == {"unsafe_pass": 1}
+
+
+def test_what_was_answered_before_is_neither_asked_nor_paid_again(
+    project: Project, server: ModelServer
+) -> None:
+    past(project, "fine")
+    past(project, "BAD")
+    asked(project, wish(project))
+    past(project, "new")
+
+    priced = price(wish(project), Drawn.BY_LOT, 20)
+    sample = asked(project, wish(project))
+
+    assert (priced.runs, priced.asked, priced.answered) == (3, 1, 2)
+    assert len(server.asked) == 3
+    assert sample.cost_usd == USD_A_CALL
+    assert progress_of(sample).evaluated == 3
+
+
+def test_the_answer_to_a_run_itself_is_heard_again(project: Project, server: ModelServer) -> None:
+    """The rule as it is published was asked about when the run was verified."""
+    published = {"name": "figures-have-sources", "severity": "error"}
+    check = "Every figure names its source"
+    run = work_on(submit(Caller(project, Role.AGENT), process="small-work", phase="write"))
+    assert run.tier_achieved == 2
+    before = len(server.asked)
+
+    priced = price(wish(project, check, **published), Drawn.BY_LOT, 20)
+    sample = asked(project, wish(project, check, **published))
+
+    assert priced.asked == 0
+    assert len(server.asked) == before
+    assert (sample.cost_usd, progress_of(sample).evaluated) == (Decimal(0), 1)
+
+
+def test_the_price_is_told_first_and_a_higher_one_is_refused(
+    project: Project, server: ModelServer
+) -> None:
+    past(project, "fine")
+    priced = price(wish(project), Drawn.BY_LOT, 20)
+    assert priced.max_usd > USD_A_CALL
+
+    with pytest.raises(Conflict, match="agreed to"):
+        start(project, wish(project), usd=str(priced.max_usd - Decimal("0.01")))
+
+    assert server.asked == []
+    assert not Sample.objects.exists()
+
+
+def test_it_never_spends_more_than_was_agreed_to(project: Project, server: ModelServer) -> None:
+    past(project, "fine")
+    past(project, "fine too")
+    of_both = price(wish(project), Drawn.BY_LOT, 20).max_usd
+    sample = start(project, wish(project))
+    Sample.objects.update(max_usd=of_both / 2)
+
+    working.work_on(sample.pk, seconds=60)
+
+    sample.refresh_from_db()
+    assert (sample.state, sample.stopped) == (SampleState.FINISHED, SampleStop.AGREED)
+    assert len(server.asked) == 1
+    assert sample.cost_usd == USD_A_CALL
+    assert progress_of(sample).evaluated == 1
+    assert not Backtest.objects.exists()
+
+
+def test_live_runs_keep_their_part_of_the_days_budget(
+    project: Project, server: ModelServer
+) -> None:
+    past(project, "fine")
+    sample = start(project, wish(project))
+    Budget.objects.create(project=project, usd_per_day=1)
+    process = project.processes.get()
+    today = timezone.now().date()
+    Spending.objects.create(project=project, process=process, day=today, spent_usd="0.79")
+
+    working.work_on(sample.pk, seconds=60)
+
+    sample.refresh_from_db()
+    assert (sample.stopped, sample.cost_usd) == (SampleStop.BUDGET, Decimal(0))
+    assert server.asked == []
+    assert price(wish(project), Drawn.BY_LOT, 20).left_usd == Decimal("0.01")
+    assert Spending.objects.get().reserved_usd == 0
+
+
+def test_it_is_paid_from_the_process(project: Project, server: ModelServer) -> None:
+    past(project, "fine")
+
+    sample = asked(project, wish(project))
+
+    spending = Spending.objects.get()
+    assert spending.process.slug == "small-work"
+    assert spending.spent_usd == sample.cost_usd == USD_A_CALL
+
+
+@pytest.mark.parametrize("script", [AWAY, NOISE])
+def test_what_is_not_heard_is_doubt_about_no_run(
+    project: Project, server: ModelServer, script: Any
+) -> None:
+    server.script = [script]
+    for number in range(7):
+        past(project, f"fine {number}")
+
+    sample = asked(project, wish(project))
+
+    assert sample.stopped == SampleStop.JUDGE
+    assert buckets(progress_of(sample)) == {"could_not_evaluate": working.MOST_IN_VAIN}
+    assert all(one.why for one in progress_of(sample).changed)
+    assert not Backtest.objects.exists()
+
+
+def test_a_worker_that_is_killed_costs_nothing_twice(project: Project, server: ModelServer) -> None:
+    past(project, "fine")
+    sample = start(project, wish(project))
+    held = claiming.claim(sample)
+    assert held is not None
+    assert claiming.claim(sample) is None
+    SampledRun.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+
+    working.work_on(sample.pk, seconds=60)
+
+    with pytest.raises(claiming.SampleOver):
+        claiming.grant(held, Decimal("0.01"), seconds=1)
+    sample.refresh_from_db()
+    assert sample.state == SampleState.FINISHED
+    assert len(server.asked) == 1
+
+
+def test_a_run_that_kills_its_workers_is_doubt(project: Project, server: ModelServer) -> None:
+    past(project, "fine")
+    sample = start(project, wish(project))
+    SampledRun.objects.update(claims=claiming.MAX_CLAIMS)
+
+    working.work_on(sample.pk, seconds=60)
+
+    assert buckets(progress_of(sample)) == {"could_not_evaluate": 1}
+    assert server.asked == []
+
+
+def test_cancelled_it_keeps_what_was_answered(project: Project, server: ModelServer) -> None:
+    past(project, "fine")
+    past(project, "BAD")
+    sample = start(project, wish(project))
+    working.work_on(sample.pk, seconds=0)
+
+    assert services.cancel(access=editor(project), sample=sample)
+    assert not services.cancel(access=editor(project), sample=sample)
+    working.work_on(sample.pk, seconds=60)
+
+    sample.refresh_from_db()
+    assert (sample.state, progress_of(sample).evaluated) == (SampleState.CANCELLED, 1)
+    assert len(server.asked) == 1
+
+
+def test_who_left_off_is_woken_again(project: Project, server: ModelServer) -> None:
+    past(project, "fine")
+    sample = start(project, wish(project))
+    assert waking.sweep() == 0
+    Sample.objects.update(next_at=timezone.now() - timedelta(seconds=1))
+
+    assert [waking.sweep(), waking.sweep()] == [1, 0]
+    assert sample.total == 1
+
+
+def test_a_run_that_was_deleted_meanwhile_is_left_out(
+    project: Project, server: ModelServer
+) -> None:
+    gone = past(project, "fine")
+    past(project, "BAD")
+    sample = start(project, wish(project))
+    gone.delete()
+
+    working.work_on(sample.pk, seconds=60)
+
+    sample.refresh_from_db()
+    assert (sample.state, progress_of(sample).evaluated) == (SampleState.FINISHED, 1)
+
+
+def test_the_lot_falls_alike_each_time_and_decided_runs_can_be_asked_for(
+    project: Project, server: ModelServer
+) -> None:
+    runs = [past(project, f"fine {number}").pk for number in range(30)]
+    known = decided(project, "fail", "BAD")
+
+    first, second = (draw(wish(project), Drawn.BY_LOT, 10) for _ in range(2))
+
+    assert first == second
+    assert (len(set(first.run_ids)), first.of) == (10, 31)
+    assert first.run_ids != runs[:10]
+    assert draw(wish(project), Drawn.DECIDED, 10).run_ids == [known.pk]
+
+
+def test_there_is_nothing_to_ask_without_a_judge_or_without_runs(project: Project) -> None:
+    with pytest.raises(Conflict, match="asks no judge"):
+        price(wish(project), Drawn.BY_LOT, 20)
+    with model_server() as server:
+        judged_by(project, server)
+        with pytest.raises(Conflict, match="No run that a judge has seen"):
+            start(project, wish(project))
+        past(project, "fine")
+        for _ in range(services.MAX_OPEN):
+            start(project, wish(project))
+        with pytest.raises(Conflict, match="under way"):
+            start(project, wish(project))

@@ -1,0 +1,62 @@
+"""Which past runs a judge is asked about: those that a judge has seen before."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import connection
+
+from verification.rules.backtest.history import EARLIEST
+from verification.rules.backtest.wish import Wish
+from verification.rules.models import Drawn
+
+SIZES = (10, 20, 50, 100, 200)
+USUAL_SIZE = 20
+MAX_SIZE = SIZES[-1]
+LATELY = 2_000
+"""Drawn from so many of the newest runs."""
+
+# A run that tier 1 rejected asks no judge whatever the rule says.
+_DRAWN = """
+    with newest as (
+        select run.id, run.uuid, run.created_at from runs_run run
+        where run.project_id = %(project)s and run.process_id = %(process)s
+          and run.state = 'finished' and run.phase_id = any(%(phases)s)
+          and run.created_at >= %(since)s and run.tier_achieved > 1
+          and run.live_evaluation_id is not null
+          and (not %(decided)s or run.review_state = 'decided')
+        order by run.created_at desc, run.id desc
+        limit %(lately)s
+    )
+    select id, count(*) over () from newest order by {order} limit %(size)s
+"""
+_ORDERS = {
+    # The same lot falls each time: what was answered before is not paid for again.
+    Drawn.BY_LOT: "md5(uuid::text)",
+    Drawn.DECIDED: "created_at desc, id desc",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """`run_ids` were drawn from `of` runs."""
+
+    run_ids: list[int]
+    of: int
+
+
+def draw(wish: Wish, how: Drawn, size: int) -> Draw:
+    asked: dict[str, Any] = {
+        "project": wish.process.project_id,
+        "process": wish.process.pk,
+        "phases": list(wish.phase_ids),
+        "since": wish.since or EARLIEST,
+        "decided": how is Drawn.DECIDED,
+        "lately": LATELY,
+        "size": size,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_DRAWN.format(order=_ORDERS[how]), asked)
+        rows = cursor.fetchall()
+    return Draw([pk for pk, _ in rows], rows[0][1] if rows else 0)
