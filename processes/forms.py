@@ -27,7 +27,7 @@ class ReasonForm(forms.Form):
         label="Why",
         max_length=MAX_REASON,
         help_text="One line. It stands beside the version and in the audit log.",
-        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+        widget=forms.TextInput(attrs={"autocomplete": "off", "data-key": "c"}),
     )
 
 

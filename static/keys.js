@@ -18,9 +18,11 @@
   };
 
   const press = (key) => {
-    const target = [...document.querySelectorAll("[data-key]")].find(
+    const named = (within) => [...(within?.querySelectorAll("[data-key]") ?? [])].find(
       (element) => element.dataset.key === key && seen(element),
     );
+    // The row that somebody walked to comes before the others.
+    const target = named(document.activeElement?.closest("li, tr")) ?? named(document);
     if (!target) return false;
     if (target.matches("input, textarea, select")) target.select ? target.select() : target.focus();
     else target.click();

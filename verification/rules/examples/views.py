@@ -70,8 +70,11 @@ def rule_example_of_run(request: AccessRequest, run: UUID) -> HttpResponse:
     source = Source(found, request.GET.get("file", ""), request.GET.get("evidence", ""))
     stand = stand_of(found.process, request.user)
     names = list(dict.fromkeys(rule.name for rule in stand.definition.rules))
-    asked = request.GET.get("rule", "")
-    initial = {"rule": asked if asked in names else None}
+    initial = {
+        key: asked
+        for key, known in (("rule", names), ("expected", Expected.values))
+        if (asked := request.GET.get(key, "")) in known
+    }
     form = RunForm(request.POST or None, names=names, initial=initial)
     if request.method != "POST" or not form.is_valid():
         return _run_page(request, source, form, status=422 if form.is_bound else 200)
