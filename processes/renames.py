@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from loomverify.accounts.access import Actor
 from processes.definition.load import load
-from processes.definition.model import Definition
+from processes.definition.model import Definition, Rule
 from processes.definition.renaming import renamed
 from processes.models import Draft, Process
 from processes.selectors import definition_of
@@ -29,13 +29,19 @@ def renamed_in(process: Process, definition: Definition) -> dict[str, str]:
 
 def published_name(draft: Draft, name: str) -> str:
     """Under which name a draft's rule is published; '' where it is new."""
+    found = published_rule(draft, name)
+    return found.name if found else ""
+
+
+def published_rule(draft: Draft, name: str) -> Rule | None:
+    """What a draft's rule says as it is published, perhaps under another name; None: it is new."""
     published_id = draft.process.published_id
     if published_id is None:
-        return ""
-    if any(rule.name == name for rule in definition_of(published_id).rules):
-        return name
-    definition = load(draft.source_text).definition
-    return renamed_in(draft.process, definition).get(name, "") if definition else ""
+        return None
+    rules = {rule.name: rule for rule in reversed(definition_of(published_id).rules)}
+    if name not in rules and (definition := load(draft.source_text).definition):
+        name = renamed_in(draft.process, definition).get(name, "")
+    return rules.get(name)
 
 
 def tell(process: Process, definition: Definition, actor: Actor) -> None:

@@ -177,6 +177,15 @@ class Rule:
         return chosen
 
     @property
+    def next_enforcement(self) -> Enforcement | None:
+        """The next step from observed to hard that it may take."""
+        steps = [Enforcement.OBSERVE, Enforcement.ADVISORY, Enforcement.HARD]
+        after = steps[steps.index(self.usual_enforcement) + 1 :][:1]
+        return (
+            None if not after or (after[0] is Enforcement.HARD and not self.is_scoped) else after[0]
+        )
+
+    @property
     def spec(self) -> dict[str, Any]:
         """The rule as plain JSON, without its place in the file and its examples."""
         spec = asdict(self)

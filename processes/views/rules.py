@@ -21,7 +21,7 @@ from processes.definition.model import Definition, Rule
 from processes.definition.patch import Append, Remove
 from processes.forms import RuleForm
 from processes.models import Draft
-from processes.renames import published_name
+from processes.renames import published_rule
 from processes.trying import tried
 from processes.views.access import back_to, draft_form, draft_page, lock_version_of
 from processes.views.drafts import PAGE, draft_context
@@ -188,7 +188,7 @@ def _rule_page(
         "tried": tried(request.POST, draft)
         if request.method == "POST"
         else form and tried_of(form, draft),
-        "published_name": published_name(draft, form.rule.name) if form and form.rule else "",
+        "published": published_rule(draft, form.rule.name) if form and form.rule else None,
         "action": reverse("draft_rule_new", kwargs=names)
         if index is None or (is_stale and form and form.rule is None)
         else reverse("draft_rule", kwargs={**names, "index": index}),

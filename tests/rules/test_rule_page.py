@@ -16,7 +16,7 @@ from loomverify.accounts.access import SYSTEM, person
 from loomverify.accounts.models import Project, Role
 from processes.models import Process
 from processes.models import Rule as RuleName
-from processes.services import add_version, open_draft, publish
+from processes.services import add_version, open_draft, publish, save_draft
 from tests.builders import SOURCE_TEXT, make_project, make_user, signed_in
 from tests.golden.builders import make_case
 from tests.rules.test_figures import spoken, told
@@ -288,3 +288,35 @@ def test_one_of_two_admins_who_take_the_same_step_hears_of_the_other(project: Pr
 
     assert (first.status_code, second.status_code) == (302, 409)
     assert process_of(project).versions.count() == 3
+
+
+def test_the_form_and_the_page_of_a_rule_lead_to_each_other(project: Project) -> None:
+    user = make_user(project, Role.ADMIN)
+    draft = open_draft(process=process_of(project), editor=user, actor=person(user))
+    renamed = SOURCE.replace(NAME, "no gaps")
+    save_draft(draft=draft, lock_version=draft.lock_version, source_text=renamed)
+    client = signed_in(user)
+    form_url = reverse("draft_rule", args=[project.slug, "small-work", 2])
+    named = reverse("rule_named", args=[project.slug, "small-work"])
+
+    form = str(client.get(form_url).content.decode())
+    page = str(client.get(url_of(project)).content.decode())
+
+    link = f"{named}?rule=no%20open%20cells%20%2F%20100%20%25%20%3Cb%3E"
+    assert f'href="{link}">its own page</a>' in form
+    assert f'href="{link}#step">Make advisory…</a>' in form
+    assert client.get(link)["Location"] == url_of(project)
+    assert f'href="{form_url}">changes</a> name' in page
+    assert f'href="{form_url}">Edit in your draft</a>' in page
+
+
+def test_only_a_step_that_may_be_taken_is_offered_in_the_form(project: Project) -> None:
+    client = signed_in(make_user(project, Role.ADMIN))
+    client.post(reverse("draft_open", args=[project.slug, "small-work"]))
+
+    def form(index: int) -> str:
+        path = reverse("draft_rule", args=[project.slug, "small-work", index])
+        return str(client.get(path).content.decode())
+
+    assert "Make hard…" in form(0)  # advisory, in every phase
+    assert "Make " not in form(1)  # hard

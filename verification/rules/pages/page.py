@@ -15,6 +15,7 @@ from processes.definition.load import load
 from processes.definition.model import Rule
 from processes.models import Process
 from processes.models import Rule as RuleName
+from processes.renames import renamed_in
 from processes.texts import WordDiffs
 from verification.engine.statistics.intervals import Interval
 from verification.rules.figures import reading
@@ -142,8 +143,9 @@ def _in_draft(process: Process, user: User, rule: Rule) -> InDraft | None:
     definition = load(draft.source_text).definition
     if definition is None:
         return InDraft(is_readable=False)
+    renamed = renamed_in(process, definition)
     for index, one in enumerate(definition.rules):
-        if one.name == rule.name:
+        if rule.name in (one.name, renamed.get(one.name)):
             return InDraft(True, index, field_changes(_plain(rule), _plain(one), WordDiffs()))
     return InDraft(is_readable=True)
 

@@ -73,7 +73,7 @@ def standing(
         wrong=share_of(use.found_wrong, use.labelled),
         backtest=backtest,
         thin=_thin(use),
-        up=LADDER[at + 1] if at + 1 < len(LADDER) else None,
+        up=rule.next_enforcement,
         down=LADDER[at - 1] if at else None,
     )
 
