@@ -11,10 +11,10 @@ from processes.definition import patterns
 from processes.definition.load import MAX_NAME, NAME
 from processes.definition.model import ANY_PHASE, Definition, Phase, Rule
 from processes.definition.rules import FAILURE_CLASSES, MAX_COUNT, MAX_RULE_NAME, REMEDIATION_MODES
+from processes.sent import as_sent, kept, sent_texts
 
 MAX_REASON = 300
 MAX_TEXT = 100_000
-MAX_EXAMPLES = 50
 # Few keyboards have an em dash: a hyphen after a file name does for it.
 TYPED_DASH = re.compile(r"^(\S+\.\w{1,10}) +(?:--?|\N{EN DASH}) +")
 EVERY, NAMED, NO_PHASE = "every", "named", "none"
@@ -64,7 +64,7 @@ class BlockField(forms.CharField):
 
     def to_python(self, value: Any) -> Any:
         text = super().to_python(value)
-        return text.replace("\r\n", "\n") if isinstance(text, str) else text
+        return as_sent(text) if isinstance(text, str) else text
 
 
 def _choices(*pairs: tuple[str, str]) -> list[tuple[str, str]]:
@@ -211,11 +211,12 @@ class RuleForm(forms.Form):
     def values(self) -> dict[str, Any]:
         """The cleaned fields as a rule's spec has them."""
         cleaned = self.cleaned_data
+        present = self.rule.spec if self.rule else {}
         chosen = {EVERY: [ANY_PHASE], NAMED: cleaned["phases"], NO_PHASE: []}[cleaned["where"]]
         if self.rule and set(chosen) == set(self.rule.applies_to_phases):
             chosen = list(self.rule.applies_to_phases)
         return {
-            **{key: cleaned[key] for key in self.PLAIN},
+            **{key: kept(cleaned[key], present.get(key)) for key in self.PLAIN},
             "applies_to_phases": chosen,
             "examples": self.examples,
         }
@@ -233,15 +234,17 @@ def _initial(rule: Rule) -> dict[str, Any]:
 
 def _examples(data: QueryDict | None, rule: Rule | None) -> dict[str, list[str]]:
     if data is not None:
-        return {key: _sent_texts(data.getlist(f"example_{key}")) for key in ("pass", "fail")}
+        return {
+            key: sent_texts(data.getlist(f"example_{key}"), present)
+            for key, present in _present_examples(rule).items()
+        }
+    return _present_examples(rule)
+
+
+def _present_examples(rule: Rule | None) -> dict[str, list[str]]:
     if rule is None:
         return {"pass": [], "fail": []}
     return {"pass": list(rule.examples.passing), "fail": list(rule.examples.failing)}
-
-
-def _sent_texts(sent: Sequence[str]) -> list[str]:
-    texts = (text.replace("\r\n", "\n").replace("\0", "\ufffd") for text in sent[:MAX_EXAMPLES])
-    return [text for text in texts if text.strip()]
 
 
 class PhaseForm(forms.Form):
@@ -273,7 +276,7 @@ class PhaseForm(forms.Form):
         )
 
     def values(self) -> dict[str, Any]:
-        return {**self.cleaned_data}
+        return {key: kept(value, self.initial[key]) for key, value in self.cleaned_data.items()}
 
 
 def phase_values(phase: Phase) -> dict[str, Any]:

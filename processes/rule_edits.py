@@ -232,6 +232,8 @@ def _example_edits(
     if examples is None:
         return []
     old = {"pass": list(rule.examples.passing), "fail": list(rule.examples.failing)}
+    if examples == old:
+        return []
     if not any(examples.values()):
         return [Remove((*path, "examples"))] if "examples" in raw else []
     if not isinstance(raw.get("examples"), Mapping):
