@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -11,12 +12,12 @@ from django.utils import timezone
 
 from loomverify.accounts.models import Project, Role
 from loomverify.errors import InputError
-from tests.builders import make_project, make_run
+from tests.builders import generate_runs, make_project, make_run
 from tests.engine.cases import evaluate, regex
 from tests.runs.conftest import Caller, new_project
 from verification.engine.outcome import Outcome
+from verification.rules.backtest import history, running
 from verification.rules.backtest import readers as pool
-from verification.rules.backtest import running
 from verification.rules.backtest.running import Progress, Running, backtest
 from verification.rules.backtest.wish import Wish, wish_of, with_rule
 from verification.rules.models import Backtest
@@ -344,3 +345,17 @@ def test_a_file_that_does_not_load_is_refused(project: Project) -> None:
     process = project.processes.get(slug="small-work")
     with pytest.raises(InputError, match="errors"):
         wish_of(process, "name: [", 0)
+
+
+def test_the_runs_of_a_rare_phase_are_found_by_their_index(project: Project) -> None:
+    generate_runs(project, 2_000)
+    judged = make_run(project, phase="rare")
+    project.runs.update(live_evaluation=judged.live_evaluation_id)
+    rare = replace(wish(project), phase_ids=["rare"])
+
+    with connection.cursor() as cursor:
+        cursor.execute("analyze runs_run")
+        cursor.execute(f"explain {history.RUNS}", history._asked(rare, page=100))
+        plan = "\n".join(line for (line,) in cursor.fetchall())
+
+    assert "run_by_phase" in plan

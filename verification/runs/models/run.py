@@ -167,6 +167,12 @@ class Run(models.Model):
                 fields=["project", "process", "-created_at", "-id"], name="run_by_process"
             ),
             models.Index(fields=["task", "created_at", "id"], name="run_by_task"),
+            # A rule is tried on the runs of its phases, and a phase may be rare.
+            models.Index(
+                fields=["process", "phase_id", "-created_at", "-id"],
+                condition=models.Q(live_evaluation__isnull=False),
+                name="run_by_phase",
+            ),
             # What people look for is rare; small indexes find it without reading every run.
             models.Index(
                 fields=["project", "-created_at", "-id"],
