@@ -80,6 +80,13 @@
     });
   }
 
+  // When the last answer is there, so is another price.
+  pane.addEventListener("htmx:afterSwap", () => {
+    if (pane.querySelector("#sample[hx-get]")) return;
+    asked = "";
+    ask();
+  });
+
   const askJudge = async (button) => {
     button.disabled = true;
     const data = fields();

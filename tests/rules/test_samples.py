@@ -16,7 +16,7 @@ from loomverify.accounts.access import Access, person
 from loomverify.accounts.models import Project, Role
 from loomverify.errors import Conflict
 from tests.builders import make_project, make_run, make_user
-from tests.model_server import ModelServer, model_server
+from tests.model_server import ModelServer, model_server, together
 from tests.runs.conftest import Caller
 from tests.runs.judged import AWAY, NOISE, judged_by, submit, work_on
 from verification.engine.outcome import Outcome
@@ -219,9 +219,12 @@ def test_the_price_is_told_first_and_a_higher_one_is_refused(
     assert not Sample.objects.exists()
 
 
-def test_it_never_spends_more_than_was_agreed_to(project: Project, server: ModelServer) -> None:
+def test_it_never_spends_more_than_was_agreed_to(
+    project: Project, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     past(project, "fine")
     past(project, "fine too")
+    monkeypatch.setattr(working, "AT_ONCE", 1)
     of_both = price(wish(project), Drawn.BY_LOT, 20).max_usd
     sample = start(project, wish(project))
     Sample.objects.update(max_usd=of_both / 2)
@@ -276,7 +279,9 @@ def test_what_is_not_heard_is_doubt_about_no_run(
     sample = asked(project, wish(project))
 
     assert sample.stopped == SampleStop.JUDGE
-    assert buckets(progress_of(sample)) == {"could_not_evaluate": working.MOST_IN_VAIN}
+    told = buckets(progress_of(sample))
+    assert working.MOST_IN_VAIN <= told.pop("could_not_evaluate") <= 7
+    assert told == {}
     assert all(one.why for one in progress_of(sample).changed)
     assert not Backtest.objects.exists()
 
@@ -284,9 +289,8 @@ def test_what_is_not_heard_is_doubt_about_no_run(
 def test_a_worker_that_is_killed_costs_nothing_twice(project: Project, server: ModelServer) -> None:
     past(project, "fine")
     sample = start(project, wish(project))
-    held = claiming.claim(sample)
-    assert held is not None
-    assert claiming.claim(sample) is None
+    [held] = claiming.claim(sample, batch=4)
+    assert claiming.claim(sample, batch=4) == []
     SampledRun.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
 
     working.work_on(sample.pk, seconds=60)
@@ -309,7 +313,37 @@ def test_a_run_that_kills_its_workers_is_doubt(project: Project, server: ModelSe
     assert server.asked == []
 
 
-def test_cancelled_it_keeps_what_was_answered(project: Project, server: ModelServer) -> None:
+def test_of_questions_side_by_side_none_is_paid_beyond_what_was_agreed_to(
+    project: Project, server: ModelServer
+) -> None:
+    for number in range(4):
+        past(project, f"fine {number}")
+    of_all = price(wish(project), Drawn.BY_LOT, 20).max_usd
+    sample = start(project, wish(project))
+    Sample.objects.update(max_usd=of_all / 2)
+
+    working.work_on(sample.pk, seconds=60)
+
+    sample.refresh_from_db()
+    assert sample.stopped == SampleStop.AGREED
+    assert 2 <= len(server.asked) <= 3
+    assert sample.cost_usd == len(server.asked) * USD_A_CALL
+
+
+def test_judges_are_waited_for_side_by_side(project: Project, server: ModelServer) -> None:
+    server.script = [together(working.AT_ONCE, blames_bad)]
+    for number in range(working.AT_ONCE):
+        past(project, f"fine {number}")
+
+    sample = asked(project, wish(project))
+
+    assert progress_of(sample).evaluated == server.most_at_once == working.AT_ONCE
+
+
+def test_cancelled_it_keeps_what_was_answered(
+    project: Project, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(working, "AT_ONCE", 1)
     past(project, "fine")
     past(project, "BAD")
     sample = start(project, wish(project))

@@ -82,10 +82,10 @@ def test_the_price_stands_there_before_anything_is_asked(
 
     shown = send(editor, project, "backtest_live")
 
-    assert "first is asked about 1 of 1 run." in shown
+    assert "The judge first is asked about 1 of 1 run." in shown
     usual, most = re.findall(r"\$(\d+\.\d\d)", shown)
     assert Decimal(most) - Decimal(usual) == Decimal("0.39"), "101 tokens, or 4,000"
-    assert "Ask first</button>" in shown
+    assert "Ask the judge</button>" in shown
     assert server.asked == []
     assert not Sample.objects.exists()
 
@@ -112,7 +112,7 @@ def test_asked_it_is_followed_to_its_end(
     assert "<mark>BAD</mark>" in over
     again = send(editor, project, "backtest_live")
     assert "It costs nothing" in again
-    assert "the other 2 were answered in the same words before" in again
+    assert "All runs were answered in the same words before." in again
     assert "1 good catch" in again
 
 
@@ -137,7 +137,7 @@ def test_a_price_that_rose_meanwhile_is_shown_again(
     shown = send(editor, project, "sample_start", max_usd="0.01")
 
     assert "$0.01 was agreed to" in shown
-    assert "Ask first</button>" in shown
+    assert "Ask the judge</button>" in shown
     assert "look at the price" in send(editor, project, "sample_start", max_usd="much")
     assert not Sample.objects.exists()
 

@@ -187,6 +187,7 @@ class SampledAnswer(models.Model):
     cache_key = models.CharField(max_length=64, db_index=True)
     text = models.TextField()
     model = models.CharField(max_length=120)
+    completion_tokens = models.PositiveIntegerField(default=0)
     recovery = models.CharField(max_length=20, blank=True)
 
     def __str__(self) -> str:

@@ -63,6 +63,7 @@ class Migration(migrations.Migration):
                 ('cache_key', models.CharField(db_index=True, max_length=64)),
                 ('text', models.TextField()),
                 ('model', models.CharField(max_length=120)),
+                ('completion_tokens', models.PositiveIntegerField(default=0)),
                 ('recovery', models.CharField(blank=True, max_length=20)),
                 ('sampled_run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='answers', to='rules.sampledrun')),
             ],

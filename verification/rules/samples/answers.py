@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from uuid import UUID
+
+from django.db.models import Avg
 
 from verification.adapters.judge import Connection
 from verification.engine.judges.asking import Answer, Question
@@ -32,6 +35,12 @@ class Known:
         if call and (text := calls.text_of(call)) is not None:
             return Answer(text=text, model=call.model, cached=True, calls=0)
         return None
+
+    def usual_answer(self, model: str) -> int | None:
+        """How many tokens an answer to a sample has on average."""
+        rows = SampledAnswer.objects.filter(sampled_run__sample__project__uuid=self.project)
+        found = rows.filter(model=model).aggregate(tokens=Avg("completion_tokens"))["tokens"]
+        return math.ceil(found) if found else None
 
     def has(self, key: str) -> bool:
         return self.answer(key) is not None

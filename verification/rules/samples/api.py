@@ -44,7 +44,9 @@ def price_sample(request: HttpRequest, slug: str, body: schemas.RuleSampleWish) 
     response={202: schemas.RuleSampleOut} | errors(403, 404, 409, 422),
     summary="Ask a judge what it says of a rule in past runs; none of them is changed",
 )
-def start_sample(request: HttpRequest, slug: str, body: schemas.RuleSampleIn) -> Status[dict[str, Any]]:
+def start_sample(
+    request: HttpRequest, slug: str, body: schemas.RuleSampleIn
+) -> Status[dict[str, Any]]:
     """The rule stands in for the published one of its name, beside all others of the phase."""
     access = access_of(request)
     wish = _wish(access, slug, body)

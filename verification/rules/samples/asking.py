@@ -16,7 +16,7 @@ from verification.rules.samples.answers import Known
 from verification.rules.samples.cast import Candidate, cast
 from verification.rules.samples.claiming import Claimed
 from verification.runs import paying
-from verification.runs.side_by_side import Here, side_by_side
+from verification.runs.side_by_side import Here
 from verification.runs.storable import storable
 from verification.verifiers import selectors
 from verification.verifiers.budgets import SHARE_BESIDE_LIVE
@@ -51,27 +51,28 @@ class Purse:
 
 @dataclass(slots=True)
 class SampleJudge:
-    """The engine's `Judge` for one run of a sample."""
+    """The engine's `Judge` for one run of a sample. Rows are read and written `here` alone."""
 
     purse: Purse
     known: Known
+    here: Here
 
     def ask(self, questions: Sequence[Question]) -> Sequence[Answer]:
-        return side_by_side([partial(self._answered, question) for question in questions])
+        return [self._answered(question) for question in questions]
 
     def note(self, ref: int, recovery: str) -> None:
         if ref:
-            SampledAnswer.objects.filter(pk=ref).update(recovery=recovery)
+            self.here(lambda: SampledAnswer.objects.filter(pk=ref).update(recovery=recovery))
 
-    def _answered(self, question: Question, here: Here) -> Answer:
-        key = here(partial(self._key, question))
-        heard: Answer | None = here(partial(self.known.answer, key)) if key else None
+    def _answered(self, question: Question) -> Answer:
+        key = self.here(partial(self._key, question))
+        heard: Answer | None = self.here(partial(self.known.answer, key)) if key else None
         if heard is not None:
             return heard
-        answer = paying.ask(self.purse, question, here)
+        answer = paying.ask(self.purse, question, self.here)
         if answer.lost or not answer.text:
             return answer
-        return replace(answer, ref=here(partial(self._keep, key, answer)))
+        return replace(answer, ref=self.here(partial(self._keep, key, answer)))
 
     def _key(self, question: Question) -> str:
         """'' where there is no such judge: then nothing is asked either."""
@@ -85,6 +86,7 @@ class SampleJudge:
             cache_key=key,
             text=storable(answer.text),
             model=answer.model[:120],
+            completion_tokens=answer.completion_tokens,
         )
         return kept.pk
 
@@ -105,10 +107,11 @@ class Asking:
         candidate = Candidate.of(sample.candidate_text, sample.rule_index)
         return cls(sample, candidate, verifier, known)
 
-    def said(self, purse: Purse) -> Said:
+    def said(self, purse: Purse, here: Here) -> Said:
         """What the judge says of the run; nothing, where the rule does not speak."""
-        made = cast(purse.claimed.run_id, self.candidate, self.verifier, self.sample.uuid.hex)
+        run_id, nonce = purse.claimed.run_id, self.sample.uuid.hex
+        made = here(partial(cast, run_id, self.candidate, self.verifier, nonce))
         if made is None:
             return Said()
-        judge = SampleJudge(purse, self.known)
+        judge = SampleJudge(purse, self.known, here)
         return said_of(self.candidate.rule, made.case, made.ports, judge)

@@ -70,19 +70,22 @@ def begin(sample_id: int) -> Sample | None:
     return rows.select_related("project", "process", "verifier_version").first()
 
 
-def claim(sample: Sample) -> Claimed | None:
-    """Take one run that nobody holds; None: none can be had now."""
+def claim(sample: Sample, *, batch: int) -> list[Claimed]:
+    """Take runs that nobody holds; empty: none can be had now.
+
+    What killed a worker once is taken alone, so that it takes no other with it.
+    """
     now = timezone.now()
-    with transaction.atomic():
-        waiting = SampledRun.objects.filter(sample=sample, answered_at=None)
-        free = waiting.filter(Q(lease_until=None) | Q(lease_until__lte=now))
-        one = free.order_by("claims", "pk").select_for_update(skip_locked=True).first()
-        if one is None:
-            return None
-        one.claims += 1
-        one.lease_until = lease_until(now)
-        one.save(update_fields=["claims", "lease_until"])
-    return Claimed(sample, one.pk, one.run_id, one.claims)
+    waiting = SampledRun.objects.filter(sample=sample, answered_at=None)
+    free = waiting.filter(Q(lease_until=None) | Q(lease_until__lte=now)).order_by("pk")
+    for which, limit in ((Q(claims=0), batch), (Q(claims__gt=0), 1)):
+        with transaction.atomic():
+            found = list(free.filter(which).select_for_update(skip_locked=True)[:limit])
+            rows = SampledRun.objects.filter(pk__in=[one.pk for one in found])
+            rows.update(claims=F("claims") + 1, lease_until=lease_until(now))
+        if found:
+            return [Claimed(sample, one.pk, one.run_id, one.claims + 1) for one in found]
+    return []
 
 
 def store(one: Claimed, said: Said) -> None:

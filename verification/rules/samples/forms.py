@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from django import forms
+from django.http import QueryDict
 
 from verification.rules.models import Drawn
 from verification.rules.samples.drawing import SIZES, USUAL_SIZE
@@ -18,27 +19,25 @@ class SampleForm(forms.Form):
         label="Ask about",
         coerce=int,
         choices=[(size, f"{size} runs") for size in SIZES],
-        initial=USUAL_SIZE,
-        required=False,
-        empty_value=None,
     )
-    drawn = forms.ChoiceField(
-        label="Which", choices=Drawn.choices, initial=Drawn.BY_LOT, required=False
-    )
+    drawn = forms.ChoiceField(label="Which", choices=Drawn.choices)
 
     def __init__(self, *given: object, **named: object) -> None:
         super().__init__(*given, prefix="sample", **named)  # type: ignore[arg-type,misc]
         for field in self.fields.values():
             field.widget.attrs |= {"form": ELSEWHERE, "data-sample": ""}
 
+    @classmethod
+    def of(cls, sent: QueryDict) -> SampleForm:
+        """What is no choice is the usual one."""
+        chosen = cls(sent)
+        usual = {"sample-size": USUAL_SIZE, "sample-drawn": Drawn.BY_LOT.value}
+        return chosen if chosen.is_valid() else cls(usual)
+
     @property
     def chosen(self) -> tuple[Drawn, int]:
-        """What is no choice is the usual one."""
-        if not self.is_valid():
-            return Drawn.BY_LOT, USUAL_SIZE
-        return Drawn(self.cleaned_data["drawn"] or Drawn.BY_LOT), self.cleaned_data[
-            "size"
-        ] or USUAL_SIZE
+        self.full_clean()
+        return Drawn(self.cleaned_data["drawn"]), self.cleaned_data["size"]
 
 
 class AgreedForm(forms.Form):

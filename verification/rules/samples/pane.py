@@ -11,24 +11,30 @@ from verification.rules.backtest.wish import Wish
 from verification.rules.models import Sample
 from verification.rules.samples import results, services
 from verification.rules.samples.forms import SampleForm
-from verification.rules.samples.price import price
+from verification.rules.samples.price import Price, price
 
 OFFER, SAMPLE = "rules/_sample_offer.html", "rules/_sample.html"
 
 
 def offered(wish: Wish, request: AccessRequest, refusal: str = "") -> bytes:
     """The price of what is chosen, and the last sample of a rule that looks for the same."""
-    form = SampleForm(request.POST)
-    if not form.is_valid():
-        form = SampleForm({"sample-size": "", "sample-drawn": ""})
+    form = SampleForm.of(request.POST)
     context = {"access": request.access, "wish": wish, "form": form, "refusal": refusal}
+    sample = services.newest_of(wish)
     try:
-        context["price"] = price(wish, *form.chosen)
+        priced = price(wish, *form.chosen)
+        context |= {"price": priced, "is_answer_shown": sample and _answers(sample, priced, form)}
     except Conflict as error:
         context["refusal"] = refusal or str(error)
-    if sample := services.newest_of(wish):
+    if sample:
         context |= shown_of(sample, request.access)
     return (render_to_string(OFFER, context, request=request) + NEXT).encode()
+
+
+def _answers(sample: Sample, priced: Price, form: SampleForm) -> bool:
+    """Whether its answers are all that would be heard now."""
+    is_alike = sample.drawn == form.chosen[0] and sample.total == priced.runs
+    return is_alike and not priced.asked and not sample.stopped
 
 
 def drawn_sample(sample: Sample, access: Access) -> str:

@@ -137,8 +137,9 @@ class _Costs:
     def _said_tokens(self, connection: Connection) -> int:
         """How long this judge's answers usually are; with none known, as long as they may be."""
         if connection.name not in self._lengths:
-            since = timezone.now() - LATELY
-            usual = usual_answer(self.project.pk, connection.model, since=since)
+            model, since = connection.model, timezone.now() - LATELY
+            usual = usual_answer(self.project.pk, model, since=since)
+            usual = usual or self.known.usual_answer(model)
             self._lengths[connection.name] = usual or connection.max_output_tokens
         return self._lengths[connection.name]
 

@@ -29,7 +29,7 @@ def sample_start(request: AccessRequest, draft: Draft) -> HttpResponse:
         return _uncached(drawn_pane({"refusal": str(error)}))
     agreed, refusal = AgreedForm(request.POST), CHANGED
     if agreed.is_valid():
-        how, size = SampleForm(request.POST).chosen
+        how, size = SampleForm.of(request.POST).chosen
         most, refusal = agreed.cleaned_data["max_usd"], ""
         try:
             services.start(access=request.access, wish=wish, drawn=how, size=size, max_usd=most)

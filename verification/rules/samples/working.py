@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Sequence
+from functools import partial
 
 from django.db import DatabaseError
 
@@ -11,13 +13,16 @@ from verification.engine.judges.one_rule import Said
 from verification.rules.models import Sample, SampledRun, SampleStop
 from verification.rules.samples import claiming, results, waking
 from verification.rules.samples.asking import Asking, Purse
-from verification.rules.samples.claiming import SampleOver
+from verification.rules.samples.claiming import Claimed, SampleOver
 from verification.runs.judging import BUDGET_EXHAUSTED
+from verification.runs.side_by_side import Here, Interrupted, side_by_side
 
 logger = logging.getLogger(__name__)
 
 TURN_SECONDS = 10.0
 """Then the sample goes on with a fresh message, behind what came meanwhile."""
+AT_ONCE = 4
+"""Judges are waited for: so many at a time."""
 MOST_IN_VAIN = 5
 """With so many answers lost and none heard, the judge is away for all."""
 BROKEN = "infra_verifier_error"
@@ -31,16 +36,9 @@ def work_on(sample_id: int, *, seconds: float = TURN_SECONDS) -> None:
         return
     asking, until = Asking.of(sample), time.monotonic() + seconds
     try:
-        while one := claiming.claim(sample):
-            purse = Purse(one)
-            said = _said(asking, purse)
-            if said.lost == BUDGET_EXHAUSTED:
-                claiming.put_back(one)
-                _finish(sample, SampleStop.AGREED if purse.is_spent else SampleStop.BUDGET)
-                return
-            claiming.store(one, said)
-            if said.lost and _asks_in_vain(sample):
-                _finish(sample, SampleStop.JUDGE)
+        while claimed := claiming.claim(sample, batch=AT_ONCE):
+            if stopped := _work_off(asking, claimed):
+                _finish(sample, stopped)
                 return
             if time.monotonic() >= until:
                 waking.wake(sample_id)
@@ -50,13 +48,31 @@ def work_on(sample_id: int, *, seconds: float = TURN_SECONDS) -> None:
         logger.info("sample_over %s", over)
 
 
-def _said(asking: Asking, purse: Purse) -> Said:
+def _work_off(asking: Asking, claimed: Sequence[Claimed]) -> SampleStop | None:
+    """Ask about these runs side by side, and store what was said; say why to ask no further."""
+    purses = [Purse(one) for one in claimed]
+    said = side_by_side([partial(_said, asking, purse) for purse in purses])
+    unpaid = []
+    for purse, one in zip(purses, said, strict=True):
+        if one.lost == BUDGET_EXHAUSTED:
+            claiming.put_back(purse.claimed)
+            unpaid.append(purse)
+        else:
+            claiming.store(purse.claimed, one)
+    if unpaid:
+        is_spent = any(purse.is_spent for purse in unpaid)
+        return SampleStop.AGREED if is_spent else SampleStop.BUDGET
+    is_in_vain = any(one.lost for one in said) and _asks_in_vain(asking.sample)
+    return SampleStop.JUDGE if is_in_vain else None
+
+
+def _said(asking: Asking, purse: Purse, here: Here) -> Said:
     """One that breaks is told as such, and ends nothing but itself."""
     if purse.claimed.claims > claiming.MAX_CLAIMS:
         return Said(lost=BROKEN, why=LOST)
     try:
-        return asking.said(purse)
-    except (DatabaseError, SampleOver):
+        return asking.said(purse, here)
+    except (DatabaseError, SampleOver, Interrupted):
         raise
     except Exception as error:
         logger.exception("sampled_run_failed run=%s", purse.claimed.run_id)
