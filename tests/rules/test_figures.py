@@ -6,24 +6,29 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
+from urllib.parse import parse_qsl, quote
 
 import pytest
 from django.utils import timezone
 
 from loomverify.accounts.access import SYSTEM
 from loomverify.accounts.models import Project, Role
+from loomverify.errors import InputError
 from processes.models import Process, RuleVersion
-from processes.services import add_version
+from processes.models import Rule as RuleName
+from processes.services import add_version, publish
 from tests.builders import SOURCE_TEXT, make_project, make_run
 from tests.reviewing import make_review
 from tests.reviews.people import FAIL, PASS, reviewer_of, says, settled
 from verification.engine.outcome import Outcome
 from verification.rules.figures.reading import Use, steps, totals
 from verification.rules.models import RuleUse
+from verification.rules.pages.page import rule_page
+from verification.rules.pages.searching import RuleFilters, published_rules, with_figures
 from verification.runs.figures import refresh_dirty_hours
 from verification.runs.models import DirtyHour, Run
 from verification.runs.selectors import RunFilters, runs
-from verification.runs.spans import Span, Window
+from verification.runs.spans import Span, Window, start_of_hour
 
 pytestmark = pytest.mark.django_db
 OLD = SOURCE_TEXT.replace("small-work", "old-work")
@@ -165,3 +170,61 @@ def test_two_who_are_at_odds_count_once_a_third_has_said_who_is_right() -> None:
 
     assert at_odds.labelled == 0
     assert (use_of(project).found_right, use_of(project).found_wrong) == (0, 1)
+
+
+def test_each_number_of_a_rules_page_is_the_length_of_the_list_it_opens() -> None:
+    """Also where a review is late, or led by the rule without a label, or about an old run."""
+    project = make_project()
+    process, now = project.processes.get(), timezone.now()
+    said: list[tuple[int, Outcome, dict[str, bool]]] = [
+        (2, PASS, {"f": False}), (3, FAIL, {"f": True}), (4, FAIL, {}), (40, FAIL, {"f": True}),
+    ]  # fmt: skip
+    for days, outcome, findings in said:
+        at = now - timedelta(days=days)
+        review = make_review(project, spoken(project, at, findings=[{"fingerprint": "f"}]))
+        says(reviewer_of(project), review, outcome, findings=findings)
+        settled(review)
+    spoken(project, state="verifying")
+    other = {**told("no-placeholders", "satisfied"), "rule": "another"}
+    make_run(project, evaluation={"rule_trace": [told("no-placeholders", "satisfied"), other]})
+    row, _ = RuleName.objects.get_or_create(process=process, name="no-placeholders")
+    add_version(project=project, source_text=SOURCE_TEXT + "\n", actor=SYSTEM, role=Role.ADMIN)
+    window = Window.of("7d", now)
+    assert window
+
+    page = rule_page(row, window=window)
+
+    numbers = page.use
+    counted = {
+        page.links.applied: numbers.applied, page.links.violated: numbers.violated,
+        page.links.decided: numbers.decided, page.links.overturned: numbers.overturned,
+        page.links.right: numbers.found_right, page.links.wrong: numbers.found_wrong,
+    }  # fmt: skip
+    assert list(counted.values()) == [4, 3, 3, 1, 1, 1]
+    assert {link: listed(project, link) for link in counted} == counted
+    for column in page.chart.columns:
+        assert listed(project, column.query) == column.use.violated
+
+
+def listed(project: Project, query: str) -> int:
+    return runs(project, RunFilters.of(dict(parse_qsl(query)))).count()
+
+
+def test_the_search_counts_from_the_moment_that_its_link_names() -> None:
+    project = make_project()
+    add_version(project=project, source_text=f"{SOURCE_TEXT}\n", actor=SYSTEM, role=Role.ADMIN)
+    process = project.processes.get()
+    publish(process=process, number=2, actor=SYSTEM, reason="Try")
+    spoken(project, start_of_hour(timezone.now() - timedelta(days=30)))
+    spoken(project)
+
+    rows = list(published_rules(project, RuleFilters(q="no-placeholders")))
+    (found,) = with_figures(project, rows)
+
+    link = f"process=small-work&rule=no-placeholders&state=finished&since={quote(found.since)}"
+    assert (found.use.violated, listed(project, link)) == (2, 2)
+
+
+def test_words_about_a_rule_need_one() -> None:
+    with pytest.raises(InputError, match="Name a rule"):
+        runs(make_project(), RunFilters(only="found_right"))

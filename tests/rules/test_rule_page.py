@@ -20,7 +20,9 @@ from processes.services import add_version, open_draft, publish, save_draft
 from tests.builders import SOURCE_TEXT, make_project, make_user, signed_in
 from tests.golden.builders import make_case
 from tests.rules.test_figures import spoken, told
+from verification.rules.pages.page import rule_page
 from verification.runs.figures import refresh_dirty_hours
+from verification.runs.spans import Window
 
 pytestmark = pytest.mark.django_db
 
@@ -320,3 +322,20 @@ def test_only_a_step_that_may_be_taken_is_offered_in_the_form(project: Project) 
 
     assert "Make hard…" in form(0)  # advisory, in every phase
     assert "Make " not in form(1)  # hard
+
+
+def test_a_step_begins_when_the_rule_came_back_to_it(project: Project) -> None:
+    step(project, "advisory")
+    step(project, "observe")
+    process = process_of(project)
+    row = RuleName.objects.get(process=process, name=NAME)
+    window = Window.of("30d", timezone.now())
+    assert window
+
+    row.process = process
+    standing = rule_page(row, window=window).standing
+
+    assert standing
+    assert standing.at == "observe"
+    assert process.published
+    assert standing.since == process.published.published_at

@@ -17,5 +17,6 @@ class RulesConfig(AppConfig):
         following.register()
         guard.register()
         live.register()
+        counting.register()
         figures.on_recount(counting.recount)
         outbox.on_sweep(waking.sweep)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -72,6 +72,10 @@ class Only(StrEnum):
     FALSE_FAIL = "false_fail"
     """Rejected by us, and accepted by a person, or by a judge in shadow."""
     OVERTURNED = "overturned"
+    APPLIED = "applied"
+    """The rule of the filters was applied; of these, people called it right, or wrong:"""
+    FOUND_RIGHT = "found_right"
+    FOUND_WRONG = "found_wrong"
     """Of these, accepted by a person."""
 
 
@@ -140,15 +144,25 @@ def filter_runs(
         rows = rows.filter(_process_is(_name("process", filters.process), project))
     if filters.task:
         rows = rows.filter(_task_is(_name("task", filters.task), project))
-    if filters.rule:
-        rows = rows.filter(_violates(_name("rule", filters.rule), project))
     if filters.recovery:
         rows = rows.filter(_was_read_by(_one_of("recovery", filters.recovery, Stage)))
-    if filters.only:
-        rows = rows.filter(ONLY[Only(_one_of("only", filters.only, Only))])
+    rows = _of_rule(rows, filters, project)
     if filters.q:
         rows = _matching(rows, filters.q)
     return rows
+
+
+def _of_rule(rows: QuerySet[Run], filters: RunFilters, project: Project | None) -> QuerySet[Run]:
+    """A rule alone asks for the runs that violate it; some words ask for other runs of it."""
+    rule = _name("rule", filters.rule)
+    only = Only(_one_of("only", filters.only, Only)) if filters.only else None
+    if only in OF_A_RULE:
+        if not rule:
+            raise _invalid("only", "Name a rule, too.")
+        return rows.filter(OF_A_RULE[only](rule, project))
+    if only:
+        rows = rows.filter(ONLY[only])
+    return rows.filter(_violates(rule, project)) if rule else rows
 
 
 def _exact(filters: RunFilters) -> dict[str, str]:
@@ -201,6 +215,16 @@ ONLY = {
     & (Q(final_outcome__in=ACCEPTING) | Q(tier_achieved__lte=1) & Exists(_SHADOW_PASS)),
     Only.OVERTURNED: Q(verdict=Verdict.REJECT, final_outcome__in=ACCEPTING, review_state="decided"),
 }
+
+
+def applied(rule: str, project: Project | None) -> Q:
+    """Finished runs that a rule was applied to, whatever came of it."""
+    trace = [{"rule": rule, "applied": True}]
+    return Q(state=RunState.FINISHED, live_evaluation__rule_trace__contains=trace)
+
+
+OF_A_RULE: dict[Only, Callable[[str, Project | None], Q]] = {Only.APPLIED: applied}
+"""What people said of a rule is known to rooms above, which register here."""
 
 
 def _matching(rows: QuerySet[Run], text: str) -> QuerySet[Run]:

@@ -29,7 +29,7 @@ from verification.runs.named import file_named, run_named
 from verification.runs.overview_judging import COST_HEIGHT
 from verification.runs.review_figures import review_figures
 from verification.runs.run_page import Choice, RunPage
-from verification.runs.selectors import Only, ReviewFilter, RunFilters
+from verification.runs.selectors import OF_A_RULE, Only, ReviewFilter, RunFilters
 
 MAX_LIVE_ROWS = 200
 LIST_RELATIONS = ("process", "task")
@@ -46,6 +46,9 @@ ONLY_WORDS = {
     Only.RETRY_RESOLVED: "resolved by asking again",
     Only.FALSE_FAIL: "false-fail candidates",
     Only.OVERTURNED: "overturned by a person",
+    Only.APPLIED: "the rule was applied",
+    Only.FOUND_RIGHT: "people called the rule right",
+    Only.FOUND_WRONG: "people called the rule wrong",
 }
 
 
@@ -82,7 +85,7 @@ def run_list(request: AccessRequest) -> HttpResponse:
     shown: dict[str, Any] = {
         "filters": filters,
         "runs_url": _runs_url(project),
-        **_choices(project),
+        **_choices(project, filters),
     }
     try:
         matching = selectors.runs(project, filters)
@@ -216,7 +219,7 @@ def _runs_url(project: Project) -> str:
     return reverse("run_list", args=[project.slug])
 
 
-def _choices(project: Project) -> dict[str, Any]:
+def _choices(project: Project, filters: RunFilters) -> dict[str, Any]:
     slugs = Process.objects.filter(project=project).order_by("slug").values_list("slug", flat=True)
     return {
         "process_slugs": list(slugs),
@@ -228,7 +231,11 @@ def _choices(project: Project) -> dict[str, Any]:
         "reason_codes": sorted(wording.REASONS),
         "severity_classes": [value.value for value in SeverityClass],
         "stages": [(stage.value, words.short) for stage, words in judge_wording.STAGES.items()],
-        "onlys": [(value.value, ONLY_WORDS[value]) for value in Only],
+        "onlys": [
+            (value.value, ONLY_WORDS[value])
+            for value in Only
+            if filters.rule or value not in OF_A_RULE
+        ],
     }
 
 

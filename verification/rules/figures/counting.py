@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from datetime import datetime
+from functools import partial
 
 from django.db import connection, transaction
+from django.db.models import Q
+from django.db.models.expressions import RawSQL
 
+from loomverify.accounts.models import Project
 from verification.rules.models import RuleUse
 from verification.runs.figures import ACCEPTING, hold_hour
+from verification.runs.selectors import OF_A_RULE, Only, applied
 
 COUNTED = (
     "applied",
@@ -99,6 +104,31 @@ USES = f"""
     group by 1, 2, 3
 """  # noqa: S608 - constants of this module
 """Of one hour that begins at `start`: `narrowed` is a condition on runs, `only` one on rules."""
+
+
+_SAID = f"""
+    with judged as (
+        select distinct review.run_id
+        from runs_finding finding
+        join reviews_findinglabel label on label.finding_id = finding.id
+        join reviews_decision decision on decision.id = label.decision_id
+        join runs_review review on review.id = decision.review_id
+        where finding.rule = %s and review.project_id = coalesce(%s, review.project_id)
+    ), labelled as ({_LABELLED})
+    select run_id from labelled where rule = %s and is_right = %s
+"""  # noqa: S608 - constants of this module
+
+
+def found(rule: str, project: Project | None, *, right: bool) -> Q:
+    """The runs in which people called a rule right, or wrong, as the figures count them."""
+    values = [rule, project.pk if project else None, rule, right]
+    said = RawSQL(_SAID, values)  # noqa: S611 - our own text; values are parameters
+    return applied(rule, project) & Q(pk__in=said)
+
+
+def register() -> None:
+    OF_A_RULE[Only.FOUND_RIGHT] = partial(found, right=True)
+    OF_A_RULE[Only.FOUND_WRONG] = partial(found, right=False)
 
 
 def recount(project_id: int, hour: datetime) -> None:

@@ -38,8 +38,9 @@ class InDraft:
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """Queries of the run list, and of the list of reviews, for the rows behind the figures."""
+    """Queries of the run list for the rows behind the figures."""
 
+    applied: str
     violated: str
     decided: str
     overturned: str
@@ -91,7 +92,7 @@ def rule_page(row: RuleName, *, window: Window, user: User | None = None) -> Rul
     named = (process.pk, row.name)
     found = reading.steps(process.project_id, named, window.span)
     use = sum((step.use for step in found), reading.last_spoken([named]).get(named, Use()))
-    base = {"process": process.slug, "rule": row.name}
+    base = {"process": process.slug, "rule": row.name, "state": "finished"}
     is_published = now.number == published
     return RulePage(
         row=row,
@@ -128,11 +129,12 @@ def _run(project: Project, pk: int | None) -> Run | None:
 def _links(base: Mapping[str, str], start: datetime) -> Links:
     span = {**base, "since": iso(start)}
     return Links(
+        applied=urlencode({**span, "only": "applied"}),
         violated=urlencode(span),
         decided=urlencode({**span, "verdict": "reject", "review": "decided"}),
         overturned=urlencode({**span, "only": "overturned"}),
-        right=urlencode({**span, "which": "upheld"}),
-        wrong=urlencode({**span, "which": "overturned"}),
+        right=urlencode({**span, "only": "found_right"}),
+        wrong=urlencode({**span, "only": "found_wrong"}),
     )
 
 

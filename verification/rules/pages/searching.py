@@ -17,7 +17,7 @@ from processes.models import PhaseRule, RuleVersion
 from verification.rules.figures.reading import Use, totals
 from verification.rules.pages.contents import rule_of
 from verification.runs.models import Run
-from verification.runs.spans import Span
+from verification.runs.spans import Span, iso
 
 Kind = TypeVar("Kind", RuleType, Enforcement)
 DAYS = 30
@@ -65,6 +65,8 @@ class Found:
     rule: Rule
     use: Use
     last_run: Run | None
+    since: str
+    """From when on is counted: a whole hour."""
 
 
 def published_rules(project: Project, filters: RuleFilters) -> QuerySet[RuleVersion]:
@@ -96,11 +98,14 @@ def published_rules(project: Project, filters: RuleFilters) -> QuerySet[RuleVers
 def with_figures(project: Project, rows: Sequence[RuleVersion]) -> list[Found]:
     now = timezone.now()
     named = [(row.rule.process_id, row.rule.name) for row in rows]
-    uses = totals(project.pk, named, Span.by_days(now - timedelta(days=DAYS), now))
+    span = Span.by_days(now - timedelta(days=DAYS), now)
+    uses = totals(project.pk, named, span)
     spoke = [use.last_run for use in uses.values() if use.last_run]
     runs = Run.objects.filter(project=project, pk__in=spoke).only("uuid").in_bulk()
     return [
-        Found(row, rule_of(row.spec), uses[name], runs.get(uses[name].last_run or 0))
+        Found(
+            row, rule_of(row.spec), uses[name], runs.get(uses[name].last_run or 0), iso(span.start)
+        )
         for row, name in zip(rows, named, strict=True)
     ]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -68,7 +68,7 @@ def standing(
     ).first()
     return Standing(
         at=rule.usual_enforcement,
-        since=min((one.published_at for one in same if one.published_at), default=None),
+        since=_since(process, {one.number for one in same}),
         use=use,
         wrong=share_of(use.found_wrong, use.labelled),
         backtest=backtest,
@@ -76,6 +76,17 @@ def standing(
         up=rule.next_enforcement,
         down=LADDER[at - 1] if at else None,
     )
+
+
+def _since(process: Process, same: Collection[int]) -> datetime | None:
+    """When the stretch began in which only versions of these numbers were published."""
+    since = None
+    published = process.versions.filter(published_at__isnull=False).order_by("-published_at")
+    for number, at in published.values_list("number", "published_at"):
+        if number not in same:
+            break
+        since = at
+    return since
 
 
 def share_of(count: int, n: int) -> tuple[float, Interval] | None:
