@@ -71,9 +71,20 @@
         : [{ value: word, caption: word, meta: "value" }],
     );
 
+  // The list is drawn a moment after each key. Who is faster has typed on: Enter takes what fits the
+  // text as it stands, and where nothing does it ends the line.
+  const takeWhatFits = ({ prototype }) => {
+    const take = prototype.insertMatch;
+    prototype.insertMatch = function (match, options) {
+      if (!match) this.updateCompletions(true);
+      return this.activated && take.call(this, match, options);
+    };
+  };
+
   window.loomCompletion = (editor) => {
     const element = document.getElementById("vocabulary");
     if (!element || !ace.require("ace/ext/language_tools")) return;
+    takeWhatFits(ace.require("ace/autocomplete").Autocomplete);
     const places = JSON.parse(element.textContent);
     const completer = {
       identifierRegexps: [/[\w*"-]/],

@@ -482,6 +482,21 @@ def test_fields_words_and_phases_are_completed_by_their_place(
     assert [said for said in visitor.complaints if REFUSED.search(said)] == []
 
 
+def test_enter_takes_nothing_that_fits_no_more_what_was_typed(
+    visit: Visit, scene: Scene, editor: User
+) -> None:
+    page = visit(editor).go(url(scene, "draft_yaml"))
+    type_at(page, 2, "autho")
+    expect(page.locator(".ace_autocomplete .ace_line").first).to_be_visible()
+
+    # On a busy machine keys are faster than the list, which is drawn anew a moment later.
+    page.evaluate(f"{EDITOR}.completer.changeTimer.schedule = () => {{}}")
+    page.keyboard.type("r: first\n")
+
+    typed = page.evaluate(f"{EDITOR}.session.getLines(1, 2)")
+    assert typed == ["author: first", "name: small-work"]
+
+
 @pytest.mark.parametrize("width", [1280, 390])
 def test_several_files_are_looked_at_and_stored_with_one_press(
     visit: Visit, scene: Scene, width: int
