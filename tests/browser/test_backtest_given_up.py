@@ -14,13 +14,13 @@ import pytest
 import uvicorn
 from asgiref.sync import sync_to_async
 from django.contrib.staticfiles.handlers import ASGIStaticFilesHandler
+from django.core.asgi import get_asgi_application
 from django.db import connection
 from django.urls import reverse
 from playwright.sync_api import expect
 
 from loomverify.accounts.access import person
 from loomverify.accounts.models import Role
-from loomverify.asgi import application
 from processes.services import open_draft
 from tests.browser.conftest import Visit, until
 from tests.browser.scenes import Scene
@@ -34,8 +34,9 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 @pytest.fixture
 def web(live_server: Any) -> Iterator[str]:
-    """The web server as it is shipped: the other one learns of those who left when it writes."""
-    config = uvicorn.Config(ASGIStaticFilesHandler(application), lifespan="off", log_level="error")
+    """A web server as it is shipped: the other one learns of those who left when it writes."""
+    served = ASGIStaticFilesHandler(get_asgi_application())
+    config = uvicorn.Config(served, lifespan="off", log_level="error")
     server = uvicorn.Server(config)
     listening = socket.create_server(("127.0.0.1", 0))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 from django.urls import reverse
@@ -100,7 +101,7 @@ def ada_imports_the_file(story: Story) -> None:
 
 def letters_that_were_judged(story: Story) -> tuple[Run, Run]:
     """One that nobody decided on, and one that a person accepted."""
-    about = {"process": story.process, "phase": "write"}
+    about: dict[str, Any] = {"process": story.process, "phase": "write"}
     accepted = {"review_state": "decided", "final_outcome": "pass"}
     make_run(story.scene.project, output="All is well", **about)
     open_run = make_run(story.scene.project, output=OPEN_PLACE, **about)
