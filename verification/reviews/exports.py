@@ -7,15 +7,16 @@ who has still to decide.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
-from typing import Any, Self
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
 from loomverify.accounts.models import Project
+from loomverify.filters import AddressFilters
 from verification.engine.outcome import Outcome, Verdict
 from verification.reviews.disclosure import counted_decisions
 from verification.reviews.models import Decision, FindingLabel
@@ -85,16 +86,12 @@ class Labelled:
 
 
 @dataclass(frozen=True, slots=True)
-class LabelFilters:
+class LabelFilters(AddressFilters):
     """As they stand in a URL; empty: not asked for. Times are those of the decision."""
 
     process: str = ""
     since: str = ""
     until: str = ""
-
-    @classmethod
-    def of(cls, query: Mapping[str, str]) -> Self:
-        return cls(**{field.name: query.get(field.name, "").strip() for field in fields(cls)})
 
 
 def labels(project: Project, filters: LabelFilters = LabelFilters()) -> QuerySet[Decision]:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from typing import Self
 
 from django.contrib.postgres.search import SearchQuery
 from django.db.models import Exists, OuterRef, Q, QuerySet
@@ -16,6 +15,7 @@ from django.utils import timezone
 
 from loomverify.accounts.models import Project
 from loomverify.errors import InputError
+from loomverify.filters import AddressFilters
 from processes.models import Process
 from verification.engine.outcome import (
     COUNTING,
@@ -83,7 +83,7 @@ TIERS = {"1": (0, 1), "2": (2,), "3": (3,)}
 
 
 @dataclass(frozen=True, slots=True)
-class RunFilters:
+class RunFilters(AddressFilters):
     """Filters as they stand in a URL; empty: not asked for.
 
     `since` and `until` are RFC 3339 times, dates, or spans before now such as `24h` and `7d`;
@@ -107,16 +107,6 @@ class RunFilters:
     rule: str = ""
     recovery: str = ""
     only: str = ""
-
-    @classmethod
-    def of(cls, query: Mapping[str, str]) -> Self:
-        """The filters of a page's address; what else stands there is left aside."""
-        return cls(**{field.name: query.get(field.name, "").strip() for field in fields(cls)})
-
-    def given(self) -> dict[str, str]:
-        """The filters that are set, by name."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {name: value for name, value in values.items() if value}
 
 
 def runs(project: Project, filters: RunFilters | None = None) -> QuerySet[Run]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Self
+from typing import Any
 from uuid import UUID
 
 from django.db.models import OuterRef, Prefetch, Q, QuerySet, Subquery, Value
@@ -14,6 +14,7 @@ from django.db.models.functions import Coalesce
 
 from loomverify.accounts.models import Project
 from loomverify.errors import InputError, NotFound
+from loomverify.filters import AddressFilters
 from processes.definition.model import Definition
 from verification.engine.evidence import Workspace
 from verification.engine.golden.given import Given
@@ -58,7 +59,7 @@ class Retired(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class CaseFilters:
+class CaseFilters(AddressFilters):
     """Filters as they stand in a URL; empty: not asked for. `q` looks into names and guards."""
 
     process: str = ""
@@ -68,11 +69,6 @@ class CaseFilters:
     origin: str = ""
     standing: str = ""
     retired: str = ""
-
-    @classmethod
-    def of(cls, query: Mapping[str, str]) -> Self:
-        """The filters of a page's address; what else stands there is left aside."""
-        return cls(**{field.name: query.get(field.name, "").strip() for field in fields(cls)})
 
     def check(self) -> None:
         """Raise InputError, 422 `filter.invalid`, for a value that no case can have."""

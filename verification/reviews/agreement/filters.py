@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Self
 
 from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, Value, When
 
 from loomverify.accounts.models import Project
 from loomverify.errors import InputError
+from loomverify.filters import AddressFilters
 from processes.selectors import process_by_slug
 from verification.engine.outcome import Outcome, Verdict
 from verification.runs.models import Finding, Review, ReviewState, TierResult
@@ -29,7 +28,7 @@ class Sample(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class AgreementFilters:
+class AgreementFilters(AddressFilters):
     """Empty: not asked for.
 
     `rule` is one with a finding, `model` one that judged; `since` and `until` are of the time at
@@ -43,15 +42,6 @@ class AgreementFilters:
     since: str = ""
     until: str = ""
     sample: str = ""
-
-    @classmethod
-    def of(cls, query: Mapping[str, str]) -> Self:
-        """The filters of a page's address; what else stands there is left aside."""
-        return cls(**{field.name: query.get(field.name, "").strip() for field in fields(cls)})
-
-    def given(self) -> dict[str, str]:
-        """The filters that are set, by name."""
-        return {name: value for name, value in asdict(self).items() if value}
 
 
 def asked(project: Project, filters: AgreementFilters) -> QuerySet[Review]:

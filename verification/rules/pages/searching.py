@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import timedelta
-from typing import Self, TypeVar
+from typing import TypeVar
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from loomverify.accounts.models import Project
 from loomverify.errors import InputError
+from loomverify.filters import AddressFilters
 from processes.definition.model import ANY_PHASE, Enforcement, Rule, RuleType
 from processes.models import PhaseRule, RuleVersion
 from verification.rules.figures.reading import Use, totals
@@ -38,7 +39,7 @@ COUNTS_AS = {
 
 
 @dataclass(frozen=True, slots=True)
-class RuleFilters:
+class RuleFilters(AddressFilters):
     """As they stand in a URL; empty: not asked for. `q` are words that all have to be there."""
 
     q: str = ""
@@ -46,15 +47,6 @@ class RuleFilters:
     enforcement: str = ""
     process: str = ""
     phase: str = ""
-
-    @classmethod
-    def of(cls, query: Mapping[str, str]) -> Self:
-        """The filters of a page's address; what else stands there is left aside."""
-        return cls(**{field.name: query.get(field.name, "").strip() for field in fields(cls)})
-
-    def given(self) -> dict[str, str]:
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {name: value for name, value in values.items() if value}
 
 
 @dataclass(frozen=True, slots=True)

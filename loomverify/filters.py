@@ -1,0 +1,22 @@
+"""Filters of a list as they stand in its address."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Self
+
+
+@dataclass(frozen=True, slots=True)
+class AddressFilters:
+    """Fields of a subclass are texts; empty: not asked for."""
+
+    @classmethod
+    def of(cls, query: Mapping[str, str]) -> Self:
+        """The filters of a page's address; what else stands there is left aside."""
+        return cls(**{field.name: query.get(field.name, "").strip() for field in fields(cls)})
+
+    def given(self) -> dict[str, str]:
+        """The filters that are set, by name."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: value for name, value in values.items() if value}
