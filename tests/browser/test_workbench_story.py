@@ -102,7 +102,7 @@ def ada_imports_the_file(story: Story) -> None:
 def letters_that_were_judged(story: Story) -> tuple[Run, Run]:
     """One that nobody decided on, and one that a person accepted."""
     about: dict[str, Any] = {"process": story.process, "phase": "write"}
-    accepted = {"review_state": "decided", "final_outcome": "pass"}
+    accepted: dict[str, Any] = {"review_state": "decided", "final_outcome": "pass"}
     make_run(story.scene.project, output="All is well", **about)
     open_run = make_run(story.scene.project, output=OPEN_PLACE, **about)
     return open_run, make_run(story.scene.project, output=FAX, **about, **accepted)
