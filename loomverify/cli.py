@@ -56,7 +56,7 @@ def _submit(argv: list[str]) -> int:
 
 def _processes(argv: list[str]) -> int:
     if argv[:1] != ["lint"] or len(argv) < 2:
-        sys.stderr.write("usage: loomverify processes lint FILE…\n")
+        sys.stderr.write("usage: loomverify processes lint PATH…\n")
         return EXIT_CONFIGURATION
     from processes.lint_command import lint
 

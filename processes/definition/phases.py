@@ -76,7 +76,7 @@ def _read_phase(fields: Fields) -> Phase:
     )
     if phase.id == ANY_PHASE:
         fields.complain("phase.id", "A phase cannot be named *: it means every phase.", "id")
-    fields.close(kept=KEPT_IN_PHASE, unknown=Level.WARNING)
+    fields.close(kept=KEPT_IN_PHASE)
     return phase
 
 

@@ -315,7 +315,7 @@ class Fields:
         mark = self.value.node.start_mark
         self.value.log.add(code, message, path=path, mark=mark, level=level)
 
-    def close(self, *, kept: Sequence[str] = (), unknown: Level = Level.NOTE) -> None:
+    def close(self, *, kept: Sequence[str] = ()) -> None:
         for key, value in self.values.items():
             if key in self.asked:
                 continue
@@ -325,7 +325,7 @@ class Fields:
                 )
             else:
                 message = f"{value.path} is not a known key: nothing reads it."
-                value.complain("key.unknown", message, unknown)
+                value.complain("key.unknown", message, Level.WARNING)
 
 
 def listed(names: Sequence[str]) -> str:

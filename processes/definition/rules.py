@@ -94,7 +94,7 @@ def _read_rule(
         line=fields.value.line,
     )
     kept = [key for key in name_keys if key != name_key]
-    fields.close(kept=kept, unknown=Level.WARNING)
+    fields.close(kept=kept)
     return rule
 
 

@@ -26,6 +26,7 @@ from processes.selectors import version_by_number
 
 UNSCOPED = ""
 ANY_VERSION = -1
+MAX_STORED_WARNINGS = 1_000
 MAX_STORED_NOTES = 200
 MAX_TOLD_ERRORS = 1_000
 TOO_LARGE = "file.too_large"
@@ -191,7 +192,10 @@ def _store_version(
         number=last + 1,
         source_text=source_text,
         sha256=_sha256(source_text),
-        warnings=[asdict(problem) for problem in (*warnings, *loaded.notes[:MAX_STORED_NOTES])],
+        warnings=[
+            asdict(problem)
+            for problem in (*warnings[:MAX_STORED_WARNINGS], *loaded.notes[:MAX_STORED_NOTES])
+        ],
         note=note[:300],
         is_shipped=is_shipped,
         created_by=actor.name[:200],

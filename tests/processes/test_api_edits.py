@@ -291,7 +291,7 @@ def test_a_lint_shows_a_thousand_complaints_and_counts_the_others(viewer: Api) -
 
     found = lint(viewer, SMALL + unknown).json()
 
-    assert (len(found["notes"]), found["left_off"]) == (1_000, 500)
+    assert (len(found["warnings"]), found["left_off"]) == (1_000, 500)
 
 
 def test_a_lint_of_too_large_a_file_is_refused(viewer: Api) -> None:

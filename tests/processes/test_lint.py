@@ -109,11 +109,50 @@ def test_the_command_prints_places_and_fails_only_on_errors(
 
 
 @pytest.mark.parametrize(
-    ("source", "path"),
+    ("added", "path", "column"),
     [
-        (with_rule(**REGEX, sevrity="error"), "verification.rules[0].sevrity"),
-        (with_phase("    verificaton_tier: 2"), "phases[0].verificaton_tier"),
+        ("riskLevel: low\n", "riskLevel", 12),
+        ("tools: {allowed: [read]}\n", "tools.allowed", 18),
+        ("remediation: {}\n", "remediation", 14),
+        ("  polcy: {}\n", "verification.polcy", 10),
+        ("  policy: {max_attemts: 2}\n", "verification.policy.max_attemts", 25),
+        ("  policy: {review: {sample: 0}}\n", "verification.policy.review.sample", 29),
+        ("  policy: {semantic_checks: [{id: c, check: c, odd: 1}]}\n",
+         "verification.policy.semantic_checks[0].odd", 53),
+        ("  remediation: {retry_budget: {max: 1}}\n",
+         "verification.remediation.retry_budget.max", 37),
+        ("      sevrity: error\n", "verification.rules[0].sevrity", 16),
+        ("      examples: {passes: [a]}\n", "verification.rules[0].examples.passes", 26),
     ],
-)
-def test_a_field_of_a_rule_or_phase_that_nothing_reads_is_a_warning(source: str, path: str) -> None:
-    assert [(one.code, one.path) for one in load(source).warnings] == [("key.unknown", path)]
+)  # fmt: skip
+def test_a_field_that_nothing_reads_is_a_warning_at_its_place(
+    added: str, path: str, column: int
+) -> None:
+    found = [(one.code, one.path, one.line, one.column) for one in load(SMALL + added).warnings]
+
+    assert found == [("key.unknown", path, 18, column)]
+
+
+def test_a_field_of_a_phase_that_nothing_reads_is_a_warning() -> None:
+    (warning,) = load(with_phase("    verificaton_tier: 2")).warnings
+
+    assert (warning.code, warning.path) == ("key.unknown", "phases[0].verificaton_tier")
+
+
+def test_the_files_of_a_folder_are_linted_and_an_empty_one_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    inner, empty = tmp_path / "all" / "inner", tmp_path / "empty"
+    inner.mkdir(parents=True)
+    empty.mkdir()
+    (tmp_path / "all" / "b.yml").write_text(SMALL)
+    (tmp_path / "all" / "notes.txt").write_text("no process")
+    (inner / "a.yaml").write_text(f"{SMALL}odd: 1\n")
+
+    assert lint_files([str(tmp_path / "all")]) == 0
+    assert lint_files([str(empty)]) == 1
+
+    printed = capsys.readouterr().out
+    assert f"{inner / 'a.yaml'}:18:6: warning: odd is not a known key" in printed
+    assert "2 file(s), 0 error(s), 1 warning(s)" in printed
+    assert f"{empty}:1:1: error: No file in this folder ends with .yaml or .yml." in printed

@@ -102,10 +102,11 @@ def test_a_mistake_is_told_with_its_place(review: str, code: str, path: str, col
     ]
 
 
-def test_an_unknown_key_is_a_note() -> None:
-    [note] = loaded("{sample: 0.1}").problems
+def test_an_unknown_key_is_a_warning() -> None:
+    [warning] = loaded("{sample: 0.1}").problems
 
-    assert (note.level, note.code, note.path) == (Level.NOTE, "key.unknown", f"{PLACE}.sample")
+    found = (warning.level, warning.code, warning.path)
+    assert found == (Level.WARNING, "key.unknown", f"{PLACE}.sample")
 
 
 @pytest.mark.parametrize(
