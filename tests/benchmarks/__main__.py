@@ -33,7 +33,7 @@ def main() -> int:
     rows: list[Row] = told(tier_one.rows())
     with tempfile.TemporaryDirectory(prefix="loomverify-bench-") as name:
         root = Path(name)
-        for folder in ("redis", "one", "two", "three", "four", "five"):
+        for folder in ("redis", "one", "two", "three", "four", "five", "six"):
             (root / folder).mkdir()
         with (
             redis_server(root / "redis") as url,
@@ -45,12 +45,13 @@ def main() -> int:
             rows += told(memory.rows(stack))
             rows += told(agreement.rows(stack))
             rows += told(queue.rows(stack))
-            rows += told(backtest.rows(stack))
             rows += told(replays.rows(stack))
             rows += told(trials.rows(stack))
             rows += told(acceptance.rows(stack))
             rows += told(shadow.rows(stack))
             rows += told(beside.rows(stack))
+        with running_stack(root / "six", "web") as stack:  # whose database begins anew
+            rows += told(backtest.rows(stack))
         with running_stack(root / "two") as stack:
             rows += told(latency.rows(stack, "filesystem"))
         rows += told(voting.rows(root / "four"))

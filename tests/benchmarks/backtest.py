@@ -4,21 +4,29 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import random
 import subprocess
 import sys
 import time
+from contextlib import closing, suppress
+from pathlib import Path
 from typing import Any
 
+import httpx
+
+from loomverify.embedded import start_server, stop_server
+from tests.postgres import FAST
 from tests.stack import Stack
 
 RUNS, CHARS = 10_000, 20_000
 SECONDS, FIRST_SECONDS = 2.0, 0.3
 TARGET = 1.5
+PROJECT = "backtest"
 MEASURE = """
-import json, django; django.setup()
-from tests.benchmarks.backtest import measured
-print(json.dumps(measured()))
+import json, sys, django; django.setup()
+from tests.benchmarks import backtest
+print(json.dumps(backtest.{}(*json.loads(sys.argv[1]))))
 """
 PATTERNS = {
     "one word": "unobtainable",
@@ -26,55 +34,156 @@ PATTERNS = {
     "what most hold": r"quick\w+",
     "target: deliverables": "unobtainable|lorem ipsum",
 }
+COLD = ("one word", "target: deliverables")
+NEXT = b"<!--next-->"
+DROP_CACHES = Path("/proc/sys/vm/drop_caches")
 Row = tuple[str, str, str, bool]
 
 
 def rows(stack: Stack) -> list[Row]:
-    answer = subprocess.run(
-        [sys.executable, "-c", MEASURE], env=stack.environment, check=True, capture_output=True
-    )
+    _beside_django(stack, "prepared")
     told: list[Row] = []
-    for what, (first, seconds, loop) in json.loads(answer.stdout).items():
+    for what in PATTERNS:
+        first, seconds, loop = _beside_django(stack, "measured", what)
         name = f"a rule on {RUNS:,} runs of 20 kB, {what}"
         ratio = seconds / loop
         told += [
             (name, f"{seconds:.2f} s", f"under {SECONDS:.0f} s", seconds < SECONDS),
-            (f"{name}: first figures", f"{first * 1000:.0f} ms", "under 300 ms",
-             first < FIRST_SECONDS),
+            _first_row(name, first),
             (f"{name}, to a loop over the same texts", f"{ratio:.2f}", f"at most {TARGET}",
              ratio <= TARGET),
         ]  # fmt: skip
+    return told + _over_http(stack) + _cold_rows(stack)
+
+
+def _first_row(name: str, first: float) -> Row:
+    met = first < FIRST_SECONDS
+    return f"{name}: first figures", f"{first * 1000:.0f} ms", "under 300 ms", met
+
+
+def _beside_django(stack: Stack, function: str, *arguments: str) -> Any:
+    command = [sys.executable, "-c", MEASURE.format(function), json.dumps(arguments)]
+    answer = subprocess.run(command, env=stack.environment, check=True, capture_output=True)
+    return json.loads(answer.stdout)
+
+
+def _over_http(stack: Stack) -> list[Row]:
+    """As the browser asks: the form's fields are sent, and the pane's first drawing is awaited."""
+    with closing(stack.browser()) as client:
+        pane = f"/p/{PROJECT}/processes/small-work/draft/rules/backtest/"
+        client.post(f"/p/{PROJECT}/processes/small-work/edit/", headers=_token(client))
+        _drawn(client, pane, "opening the form")
+        firsts = {what: _drawn(client, pane, what) for what in PATTERNS}
+    return [
+        _first_row(f"a rule on {RUNS:,} runs of 20 kB over HTTP, {what}", first)
+        for what, first in firsts.items()
+    ]
+
+
+def _token(client: httpx.Client) -> dict[str, str]:
+    return {"X-CSRFToken": client.cookies["csrftoken"], "Referer": str(client.base_url)}
+
+
+def _drawn(client: httpx.Client, path: str, what: str) -> float:
+    """Seconds from the request to the first drawing; the others are read, too."""
+    sent = {
+        "name": "tried", "type": "regex", "check": PATTERNS.get(what, "nothing"),
+        "expect": "no_match", "target": _target(what), "where": "every", "severity": "warning",
+        "enforcement": "hard",
+    }  # fmt: skip
+    started, first, text = time.perf_counter(), 0.0, b""
+    with client.stream("POST", path, data=sent, headers=_token(client)) as answer:
+        for chunk in answer.iter_bytes():
+            text += chunk
+            if not first and NEXT in text:
+                first = time.perf_counter() - started
+    assert answer.status_code == 200, text
+    assert f"{RUNS:,} of {RUNS:,} runs".encode() in text, text[-2000:]
+    return first
+
+
+def _cold_rows(stack: Stack) -> list[Row]:
+    """PostgreSQL begins anew before each, and the system's cache is emptied where that is allowed."""
+    told: list[Row] = []
+    for what in COLD:
+        caches = _cool(stack)
+        first, seconds, _ = _beside_django(stack, "measured", what, "cold")
+        name = f"a rule on {RUNS:,} runs of 20 kB, {what}, {caches}"
+        told += [
+            (name, f"{seconds:.2f} s", "", True),
+            (f"{name}: first figures", f"{first * 1000:.0f} ms", "", True),
+        ]
     return told
 
 
-def measured() -> dict[str, tuple[float, float, float]]:
-    """Seconds to the first figures, to the last, and of the loop, by pattern. Beside Django."""
+def _cool(stack: Stack) -> str:
+    """Return what is cold from now on."""
+    folder = stack.folder / "postgres"
+    stop_server(folder)
+    caches = "PostgreSQL's cache cold"
+    with suppress(OSError):
+        os.sync()
+        DROP_CACHES.write_text("3")
+        caches = "PostgreSQL's and the system's cache cold"
+    assert start_server(folder, extra_settings=FAST) == stack.database_url
+    return caches
+
+
+def prepared() -> None:
+    """Beside Django: the project and its runs. Whoever signs in as the admin sees it."""
+    from loomverify.accounts.models import Member, Role, User
     from tests.builders import make_project
 
-    project = make_project("backtest")
+    project = make_project(PROJECT)
+    Member.objects.create(project=project, user=User.objects.get(), role=Role.ADMIN)
     generate(project)
-    _measure(project, "opening the form", "unobtainable")  # its readers wait from then on
-    return {what: _measure(project, what, check) for what, check in PATTERNS.items()}
 
 
-def _measure(project: Any, what: str, check: str) -> tuple[float, float, float]:
+def measured(what: str, caches: str = "warm") -> tuple[float, float, float]:
+    """Seconds to the first figures, to the last, and of the loop. Beside Django."""
+    from loomverify.accounts.models import Project
+    from verification.rules.backtest.readers import READERS, SIDE_BY_SIDE
     from verification.rules.backtest.running import Running
-    from verification.rules.backtest.wish import wish_of, with_rule
 
-    process = project.processes.get(slug="small-work")
-    target = "deliverables" if "deliverables" in what else "output"
-    said = {"name": "tried", "check": check, "type": "regex", "target": target,
-            "enforcement": "hard", "applies_to_phases": ["*"]}  # fmt: skip
+    project = Project.objects.get(slug=PROJECT)
+    if caches == "warm":
+        _measure(project, "opening the form", "unobtainable")  # its readers wait from then on
+        first, seconds = _measure(project, what, PATTERNS[what])
+        return first, seconds, _loop_seconds(project, PATTERNS[what], _target(what))
+    readers = [READERS.take() for _ in range(SIDE_BY_SIDE)]
+    for reader in readers:  # they have begun, and read nothing
+        reader.begin(Running(_wish(project, what, "nothing")).answers.job)
+        reader.ask([])
+        assert reader.answer() == []
+        READERS.give_back(reader, owes=False)
+    return *_measure(project, what, PATTERNS[what]), 0.0
+
+
+def _target(what: str) -> str:
+    return "deliverables" if "deliverables" in what else "output"
+
+
+def _measure(project: Any, what: str, check: str) -> tuple[float, float]:
+    from verification.rules.backtest.running import Running
+
     started = time.perf_counter()
-    wish = wish_of(process, *with_rule(process.published.source_text, said))
-    running = iter(Running(wish))
+    running = iter(Running(_wish(project, what, check)))
     progress = next(running)
     first = time.perf_counter() - started
     for progress in running:  # noqa: B007 - the last one is wanted
         pass
     seconds = time.perf_counter() - started
     assert progress.evaluated == RUNS, progress
-    return first, seconds, _loop_seconds(project, check, target)
+    return first, seconds
+
+
+def _wish(project: Any, what: str, check: str) -> Any:
+    from verification.rules.backtest.wish import wish_of, with_rule
+
+    process = project.processes.get(slug="small-work")
+    said = {"name": "tried", "check": check, "type": "regex", "target": _target(what),
+            "enforcement": "hard", "applies_to_phases": ["*"]}  # fmt: skip
+    return wish_of(process, *with_rule(process.published.source_text, said))
 
 
 def _loop_seconds(project: Any, check: str, target: str) -> float:
