@@ -339,3 +339,32 @@ def test_a_step_begins_when_the_rule_came_back_to_it(project: Project) -> None:
     assert standing.at == "observe"
     assert process.published
     assert standing.since == process.published.published_at
+
+
+def test_a_rule_of_a_draft_alone_has_a_page_that_keeps_the_draft_to_its_editor(
+    project: Project,
+) -> None:
+    user, process = make_user(project, Role.EDITOR), process_of(project)
+    draft = open_draft(process=process, editor=user, actor=person(user))
+    text = f"{SOURCE}    - {{name: 'only <mine>', check: N/A, type: regex, scope: global}}\n"
+    save_draft(draft=draft, lock_version=draft.lock_version, source_text=text)
+    named = reverse("rule_named", args=[project.slug, "small-work"])
+    mine, other = signed_in(user), client_of(project)
+    form = str(mine.get(reverse("draft_rule", args=[project.slug, "small-work", 3])).content)
+
+    page = mine.get(named, {"rule": "only <mine>"})
+    unknown = other.get(named, {"rule": "only <mine>"})
+    RuleName.objects.create(process=process, name="only <mine>").pins.create(
+        expected="caught", text="a N/A b", created_by="Ann"
+    )
+    pinned = other.get(named, {"rule": "only <mine>"})
+
+    assert f"{named}?rule=only%20%3Cmine%3E" in form
+    assert "only &lt;mine&gt;" in str(page.content)
+    assert '<pre class="pattern">N/A</pre>' in str(page.content)
+    assert reverse("draft_rule", args=[project.slug, "small-work", 3]) in str(page.content)
+    assert unknown.status_code == 404
+    assert "a N/A b" in str(pinned.content)
+    assert "seen by its editor alone" in str(pinned.content)
+    assert '<pre class="pattern">' not in str(pinned.content)
+    assert other.get(named, {"rule": "nobody"}).status_code == 404

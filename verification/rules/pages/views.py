@@ -21,10 +21,11 @@ from processes.forms import PublishForm
 from processes.guards import PUBLISHING, Publication
 from processes.models import Process
 from processes.models import Rule as RuleName
-from processes.views.access import number_in
+from processes.views.access import number_in, process_of
 from verification.rules.pages import searching
 from verification.rules.pages.page import rule_page
 from verification.rules.pages.searching import RuleFilters
+from verification.rules.pages.unpublished import unpublished
 from verification.rules.steps.services import set_enforcement, stepped_text
 from verification.runs.spans import Window
 
@@ -69,15 +70,20 @@ def rule_search(request: AccessRequest) -> HttpResponse:
 @require_safe
 @project_page()
 def rule_named(request: AccessRequest, slug: str) -> HttpResponse:
-    """The page of a rule by its name: names hold any character, so that it stands in the query."""
-    name = request.GET.get("rule", "")
-    found = RuleName.objects.filter(
-        process__project=request.access.project, process__slug=slug, name=name
-    )
-    row = None if "\x00" in slug + name else found.first()
-    if row is None:
+    """A rule by its name: that may hold any character, and so stands in the query.
+
+    To the rule's page; of one that no version has, what is known.
+    """
+    process, name = process_of(request, slug), request.GET.get("rule", "")
+    if "\x00" in name:
         raise Http404
-    return redirect("rule_page", project=request.access.project.slug, slug=slug, rule=row.pk)
+    stored = process.rules.filter(name=name, versions__phase_rules__isnull=False).first()
+    if stored:
+        return redirect("rule_page", project=request.access.project.slug, slug=slug, rule=stored.pk)
+    known = unpublished(process, name, request.user if request.access.is_editor else None)
+    if known is None:
+        raise Http404
+    return render(request, "rules/rule_unpublished.html", {"process": process, "known": known})
 
 
 @require_safe

@@ -12,6 +12,6 @@ register = template.Library()
 
 
 @register.inclusion_tag("rules/_pins.html")
-def rule_pins(process: Process, name: str, rule: Rule | None) -> dict[str, Any]:
-    """The pins of a rule, each with what `rule` says of it."""
-    return {"shown": listing(process, name, rule)}
+def rule_pins(process: Process, name: str, rule: Rule | None, formerly: str = "") -> dict[str, Any]:
+    """The pins of a rule, also under its former name, each with what `rule` says of it."""
+    return {"shown": listing(process, name, rule, formerly)}
