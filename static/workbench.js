@@ -11,15 +11,18 @@
   let timer = 0;
   let asked = "";
 
-  // The list that somebody opened stays open while figures come.
+  // The list that somebody opened stays open while figures come, and focus comes back with its run.
   let chosen = "";
+  let held = "";
   const draw = (html) => {
-    const held = pane.contains(document.activeElement) && document.activeElement.id;
+    const at = document.activeElement;
+    if (pane.contains(at)) held = at.id;
+    else if (at !== document.body) held = "";
     pane.innerHTML = html;
     window.htmx?.process(pane);
-    if (held) document.getElementById(held)?.focus();
     const list = chosen && document.getElementById(chosen);
     if (list) list.open = true;
+    if (held) document.getElementById(held)?.focus(); // now that its list is open
   };
 
   const read = async (answer) => {

@@ -127,6 +127,27 @@ def test_a_run_of_the_history_is_walked_to_and_pinned(
     assert Pin.objects.get().run == runs[0]
 
 
+def test_a_walk_through_the_history_survives_that_it_is_drawn_anew(
+    visit: Visit, scene: Scene, editor: User
+) -> None:
+    make_run(
+        scene.project, output="N/A", phase="build", review_state="decided", final_outcome="fail"
+    )
+    run = make_run(scene.project, output="N/A", phase="build")
+    page = visit(editor).go(url(scene, "draft_rule", 0))
+    page.locator("[name=check]").fill("N/A")
+    page.locator("a.bucket-unlabelled").click()
+    page.locator(f"#history-{run.uuid}").focus()
+
+    page.evaluate("document.querySelector('[name=check]').value = 'N/A|TODO'")
+    with page.expect_response("**/backtest/"):
+        page.evaluate("document.getElementById('rule-form').dispatchEvent(new Event('input'))")
+
+    expect(page.locator("[data-history-note]")).to_be_hidden()
+    expect(page.locator("#bucket-unlabelled")).to_have_attribute("open", "")
+    expect(page.locator(f"#history-{run.uuid}")).to_be_focused()
+
+
 def test_a_false_alarm_is_pinned_as_what_must_pass(
     visit: Visit, scene: Scene, editor: User
 ) -> None:
