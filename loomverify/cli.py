@@ -195,7 +195,7 @@ def _set_up_django() -> None:
 COMMANDS: dict[str, tuple[Command, str]] = {
     "run": (_run, "everything in one terminal: database, web, workers, relay"),
     "submit": (_submit, "pack a folder, submit it, wait, say why"),
-    "processes": (_processes, "lint FILE…: errors with path and line"),
+    "processes": (_processes, "lint PATH…: errors with path and line, of files and folders"),
     "golden": (_golden, "run: replay the golden corpus, say what regressed; check: here"),
     "web": (_web, "the web server alone"),
     "worker": (_worker, "a Celery worker alone"),

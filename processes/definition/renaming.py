@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
-from difflib import SequenceMatcher
+from os.path import commonprefix
 
 from processes.definition.model import Definition, Rule
 
-MAX_COMPARED = 1_000
-ALIKE = 0.6
+ALIKE = 0.5
+"""Of a check, the share that begins and ends as another one does."""
 
 
 def renamed(old: Definition, new: Definition) -> dict[str, str]:
@@ -69,5 +69,6 @@ def _alike(one: Rule, other: Rule) -> bool:
         return False
     if one.description and one.description == other.description:
         return True
-    checks = (one.check[:MAX_COMPARED], other.check[:MAX_COMPARED])
-    return SequenceMatcher(None, *checks, autojunk=False).ratio() >= ALIKE
+    begun = len(commonprefix([one.check, other.check]))
+    ended = len(commonprefix([one.check[::-1], other.check[::-1]]))
+    return begun + ended >= ALIKE * max(len(one.check), len(other.check))
