@@ -6,9 +6,9 @@ import difflib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|\Z)")
-DIFF_KINDS = {"+": "add", "-": "del", "@": "hunk"}
 MAX_DIFF_LINES = 4000
 MAX_WORDS = 1000
 MAX_PAIRS = 5_000_000
@@ -51,40 +51,16 @@ def _lines(text: str) -> list[tuple[str, str]]:
     return found
 
 
+def lines_of(text: str) -> list[str]:
+    """Lines as editors and the process reader count them; the last one may be empty."""
+    return [line for line, _ in _lines(text)]
+
+
 def _common(one: list[str], other: list[str]) -> int:
     at = 0
     while at < min(len(one), len(other)) and one[at] == other[at]:
         at += 1
     return at
-
-
-@dataclass(frozen=True, slots=True)
-class DiffLine:
-    """`kind` is add, del, hunk or nothing; `number` counts in the new text, where it has one."""
-
-    kind: str
-    text: str
-    number: int | None = None
-
-
-def diff(old: str, new: str) -> list[DiffLine] | None:
-    """Lines that differ, with three around each; None: too long to compare."""
-    before, after = old.splitlines(), new.splitlines()
-    if max(len(before), len(after)) > MAX_DIFF_LINES:
-        return None
-    return list(_numbered(list(difflib.unified_diff(before, after, lineterm="", n=3))[2:]))
-
-
-def _numbered(lines: list[str]) -> Iterator[DiffLine]:
-    number = 0
-    for line in lines:
-        kind = DIFF_KINDS.get(line[:1], "")
-        if kind == "hunk":
-            number = int(line.split("+", 1)[1].split(",")[0].split(" ")[0]) - 1
-            yield DiffLine(kind, line)
-        else:
-            number += kind != "del"
-            yield DiffLine(kind, line, None if kind == "del" else number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +87,17 @@ class WordDiffs:
             if matcher.quick_ratio() >= MIN_ALIKE and matcher.ratio() >= MIN_ALIKE:
                 return list(_pieces(matcher, before, after))
         return [Piece("del", old), Piece("ins", new)]
+
+
+def plain(value: Any) -> str:
+    """A value of a process file, as people read it."""
+    if value in (None, "", [], (), {}):
+        return "nothing"
+    if isinstance(value, list | tuple):
+        return ", ".join(plain(one) for one in value)
+    if isinstance(value, dict):
+        return ", ".join(f"{name}: {plain(one)}" for name, one in value.items())
+    return "yes" if value is True else "no" if value is False else str(value)
 
 
 def _words(text: str) -> list[str]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
-from processes.definition.model import Definition, ReviewPolicy, Rule
+from processes.definition.model import Definition, ReviewPolicy
 from processes.definition.review import NEVER, USUAL
 
 
@@ -42,21 +42,16 @@ class Comparison:
 def compare(old: Definition, new: Definition) -> Comparison:
     """Say what `new` changes. Order and comments do not count."""
     return Comparison(
-        rules=tuple(_differences(_by_name(old.rules), _by_name(new.rules))),
-        phases=tuple(
-            _differences(
-                {phase.id: phase.spec for phase in old.phases},
-                {phase.id: phase.spec for phase in new.phases},
-            )
-        ),
+        rules=tuple(_differences(rule_specs(old), rule_specs(new))),
+        phases=tuple(_differences(phase_specs(old), phase_specs(new))),
         process=_changed_fields(_head(old), _head(new)),
     )
 
 
-def _by_name(rules: Sequence[Rule]) -> dict[str, dict[str, Any]]:
-    """A second rule of the same name is told from the first by its number."""
+def rule_specs(definition: Definition) -> dict[str, dict[str, Any]]:
+    """What each rule says, by name; a second one of the same name gets a number."""
     named: dict[str, dict[str, Any]] = {}
-    for rule in rules:
+    for rule in definition.rules:
         name, number = rule.name, 1
         while name in named:
             number += 1
@@ -69,6 +64,10 @@ def _by_name(rules: Sequence[Rule]) -> dict[str, dict[str, Any]]:
             },
         }
     return named
+
+
+def phase_specs(definition: Definition) -> dict[str, dict[str, Any]]:
+    return {phase.id: phase.spec for phase in definition.phases}
 
 
 def _head(definition: Definition) -> dict[str, Any]:

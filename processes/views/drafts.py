@@ -19,6 +19,7 @@ from processes.definition.reading import MAX_SOURCE_BYTES
 from processes.definition.vocabulary import PLACES
 from processes.merging import merged
 from processes.models import Draft, ProcessVersion
+from processes.side_by_side import beside
 from processes.views.access import (
     back_to,
     draft_page,
@@ -136,7 +137,7 @@ def _both_texts(request: AccessRequest, draft: Draft, mine: str) -> HttpResponse
     context = {
         **draft_context(stored, "yaml"),
         "mine": mine,
-        "lines": texts.diff(stored.source_text, mine),
+        "lines": beside(stored.source_text, mine),
     }
     template = "processes/draft_conflict.html" + ("#body" if is_part(request) else "")
     answer = render(request, template, context, status=409)

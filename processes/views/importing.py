@@ -154,7 +154,13 @@ def _preview(
         "next_number": newest.number + 1 if newest else 1,
         "is_same": newest is not None and newest.source_text == text,
         "shown": newest
-        and compared(selectors.definition_of(newest.pk), definition, newest.source_text, text),
+        and compared(
+            selectors.definition_of(newest.pk),
+            definition,
+            newest.source_text,
+            text,
+            names=(f"v{newest.number}", "the file"),
+        ),
         "kept": base64.b64encode(source).decode(),
         "lines": text.splitlines()[:2000] if newest is None else [],
     }

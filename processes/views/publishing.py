@@ -81,6 +81,7 @@ def _context(draft: Draft, form: PublishForm) -> dict[str, Any]:
             context["checked"].definition,
             base.source_text,
             stored.source_text,
+            names=(f"v{base.number}", "your draft"),
         ),
         "next_number": context["newest"].number + 1,
     }
@@ -150,5 +151,6 @@ def _publication(process: Process, version: ProcessVersion, form: PublishForm) -
             definitions[version.pk],
             published.source_text,
             version.source_text,
+            names=(f"v{published.number}", f"v{version.number}"),
         ),
     }

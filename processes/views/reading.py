@@ -87,7 +87,11 @@ def process_compare(request: AccessRequest, slug: str) -> HttpResponse:
         "new": new,
         "versions": list(selectors.versions(process)),
         "shown": compared(
-            definitions[old.pk], definitions[new.pk], old.source_text, new.source_text
+            definitions[old.pk],
+            definitions[new.pk],
+            old.source_text,
+            new.source_text,
+            names=(f"v{old.number}", f"v{new.number}"),
         ),
     }
     return render(request, "processes/process_compare.html", shown)

@@ -116,7 +116,7 @@ def test_who_comes_late_sees_both_texts_and_may_store_his_own(project: Project) 
     html = late.content.decode()
     assert late.status_code == 409
     assert "version 2 by mira (“Clearer.”)" in text(late)
-    assert "-guards: Said otherwise." in text(late)
+    assert "guards: Said otherwise ." in text(late)
     assert mine in unescape(html)
     assert 'name="instead_of" value="2"' in html
     assert 'value="It fails by now."' in html

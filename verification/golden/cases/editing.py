@@ -17,7 +17,7 @@ from loomverify.accounts.models import Project, Role
 from loomverify.errors import Conflict, InputError
 from processes.models import Process
 from processes.selectors import definition_of
-from processes.texts import diff
+from processes.side_by_side import beside
 from processes.views.access import number_in
 from verification.golden.cases import selectors, services
 from verification.golden.cases.checking import Checked, check, refused
@@ -206,7 +206,7 @@ def _both(request: AccessRequest, uuid: UUID, posted: Posted, error: Conflict) -
         "checked": check(posted.text, request.access.project),
         "conflict": str(error),
         "is_refused": True,
-        "lines": diff(_text_of(case), posted.text),
+        "lines": beside(_text_of(case), posted.text),
     }
     return _page(request, case, shown, status=409)
 

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from django.db.models import F
 
-from processes.texts import DiffLine, diff
+from processes import side_by_side
 from processes.views.access import number_in
 from verification.golden.cases.expecting import Shown, beside
 from verification.golden.cases.recorded import Gate, Reply, gate_of, replies_of
@@ -69,7 +69,7 @@ class Compared:
     """`lines` None: too long to compare."""
 
     number: int
-    lines: Sequence[DiffLine] | None
+    lines: Sequence[side_by_side.Stretch] | None
 
 
 @dataclass
@@ -229,7 +229,7 @@ class CasePage:
         found = {one.number: _text_of(one) for one in pair}
         if len(found) < 2:
             return None
-        return Compared(number, diff(found[number - 1], found[number]))
+        return Compared(number, side_by_side.beside(found[number - 1], found[number]))
 
     @cached_property
     def versions(self) -> Sequence[Version]:

@@ -17,11 +17,14 @@ from django.utils.safestring import SafeString, mark_safe
 
 from loomverify.accounts.access import Access
 from loomverify.accounts.models import Member
+from processes import texts
 from verification.adapters.viewing_text import HIDDEN
 from verification.runs import wording
 from verification.runs.selectors import waiting_words
 
 register = template.Library()
+register.filter("plain", texts.plain)
+MARKS = {"same": ("", ""), "del": ("<del>", "</del>"), "ins": ("<ins>", "</ins>")}
 
 SECTIONS = (
     ("Overview", "overview"),
@@ -113,18 +116,6 @@ def at(values: Sequence[Any], index: int) -> Any:
 
 
 @register.filter
-def plain(value: Any) -> str:
-    """A value of a process file, as people read it."""
-    if value in (None, "", [], ()):
-        return "nothing"
-    if isinstance(value, list | tuple):
-        return ", ".join(plain(one) for one in value)
-    if isinstance(value, dict):
-        return ", ".join(f"{name}: {plain(one)}" for name, one in value.items())
-    return "yes" if value is True else "no" if value is False else str(value)
-
-
-@register.filter
 def words(code: str) -> str:
     """A value of the contract, as people say it."""
     return str(code).replace("_", " ")
@@ -142,6 +133,13 @@ def shown(text: object) -> SafeString:
     return mark_safe(  # noqa: S308 - escaped above; the replacement holds hex digits alone
         HIDDEN.sub(lambda found: f'<span class="ctl">U+{ord(found[0]):04X}</span>', str(escaped))
     )
+
+
+@register.filter
+def marked(pieces: Sequence[texts.Piece]) -> SafeString:
+    """Hostile text with the words that went and came; thousands of lines may stand on a page."""
+    told = ((MARKS[piece.kind], shown(piece.text)) for piece in pieces)
+    return mark_safe("".join(f"{mark[0]}{text}{mark[1]}" for mark, text in told))  # noqa: S308 - each escaped
 
 
 @register.filter
