@@ -207,7 +207,8 @@ class Rule:
     @property
     def looks_for_sha256(self) -> str:
         """Of what decides whether a text violates it: not where it applies, nor how it counts."""
-        return _sha256({key: self.spec[key] for key in LOOKS_FOR})
+        spec = self.spec
+        return _sha256({key: spec[key] for key in LOOKS_FOR})
 
 
 LOOKS_FOR = ("type", "check", "target", "expect", "min_count", "requires_exact_cardinality")

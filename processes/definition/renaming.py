@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
-from os.path import commonprefix
+from itertools import takewhile
 
 from processes.definition.model import Definition, Rule
 
@@ -69,6 +69,11 @@ def _alike(one: Rule, other: Rule) -> bool:
         return False
     if one.description and one.description == other.description:
         return True
-    begun = len(commonprefix([one.check, other.check]))
-    ended = len(commonprefix([one.check[::-1], other.check[::-1]]))
-    return begun + ended >= ALIKE * max(len(one.check), len(other.check))
+    same = _begun_alike(one.check, other.check) + _begun_alike(one.check[::-1], other.check[::-1])
+    return same >= ALIKE * max(len(one.check), len(other.check))
+
+
+def _begun_alike(one: str, other: str) -> int:
+    """How many characters stand in both from their beginning on."""
+    pairs = zip(one, other, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
