@@ -12,7 +12,7 @@ from loomverify.accounts.models import Role
 from loomverify.api import access_of, errors
 from loomverify.errors import InputError, Issue
 from loomverify.paging import newest_first
-from processes import selectors, services
+from processes import publications, selectors, services
 from processes.checking import check
 from processes.definition.compare import Difference
 from processes.definition.model import Definition
@@ -33,6 +33,7 @@ from processes.schemas import (
     ProcessPage,
     ProcessSummary,
     Publication,
+    PublicationPage,
     RuleChange,
     RuleOut,
     VersionOut,
@@ -189,6 +190,17 @@ def list_versions(request: HttpRequest, slug: str, paging: Query[Paging]) -> Ver
         selectors.versions(process), cursor=paging.cursor, limit=paging.limit
     )
     return VersionPage(items=[_version(process, version) for version in found], next=cursor)
+
+
+@router.get(
+    "/processes/{slug}/publications",
+    response={200: PublicationPage} | errors(400, 404, 422),
+    summary="What judged runs when: who published it, and why, newest first",
+)
+def list_publications(request: HttpRequest, slug: str, paging: Query[Paging]) -> dict[str, Any]:
+    process = selectors.process_by_slug(access_of(request).project, slug)
+    found, cursor = publications.page(process, cursor=paging.cursor, limit=paging.limit)
+    return {"items": found, "next": cursor}
 
 
 @router.get(

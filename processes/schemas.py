@@ -33,6 +33,19 @@ class ProcessPage(Schema):
     next: str | None
 
 
+class PublishedOut(Schema):
+    at: datetime
+    by: str = Field(description="Who published it, by the name of that time.")
+    number: int = Field(description="The version that judged runs from then on.")
+    before: int | None = Field(description="The one whose place it took; null: none.")
+    reason: str
+
+
+class PublicationPage(Schema):
+    items: list[PublishedOut]
+    next: str | None
+
+
 class DeliverableOut(Schema):
     path: str
     description: str

@@ -32,6 +32,7 @@ urlpatterns = [
         name="version_publish",
     ),
     path(f"{PROCESS}edit/", drafts.draft_open, name="draft_open"),
+    path(f"{PROCESS}history/", reading.process_history, name="process_history"),
     path(DRAFT, drafts.draft_yaml, name="draft_yaml"),
     path(f"{DRAFT}check/", drafts.draft_check, name="draft_check"),
     path(f"{DRAFT}undo/", drafts.draft_undo, name="draft_undo"),

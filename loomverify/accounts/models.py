@@ -142,6 +142,7 @@ class AuditEntry(models.Model):
     class Meta:
         indexes: ClassVar = [
             models.Index(fields=["project", "-at", "-id"], name="audit_newest"),
+            models.Index(fields=["object_id", "-at", "-id"], name="audit_of_object"),
         ]
         verbose_name_plural = "audit entries"
 

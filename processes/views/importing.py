@@ -19,6 +19,7 @@ from loomverify.errors import Conflict, InputError, NotFound
 from processes import rule_edits, selectors, services
 from processes.checking import check
 from processes.comparing import compared
+from processes.definition.load import MAX_NAME
 from processes.definition.model import Definition
 from processes.definition.patch import SetValue
 from processes.definition.reading import MAX_SOURCE_BYTES
@@ -109,7 +110,10 @@ def _empty_page(request: AccessRequest) -> HttpResponse:
     """With the text of another process, under a new name, where one is asked for."""
     if "template" not in request.GET:
         return render(request, PAGE_TEMPLATE, _choices(request))
-    context = _choices(request, TemplateForm(request.GET))
+    asked = request.GET.copy()
+    if "name" not in asked:
+        asked["name"] = _free_name(request.access.project, request.GET.get("template", ""))
+    context = _choices(request, TemplateForm(asked))
     form: TemplateForm = context["template_form"]
     if not form.is_valid():
         return render(request, PAGE_TEMPLATE, context, status=422)
@@ -121,6 +125,14 @@ def _empty_page(request: AccessRequest) -> HttpResponse:
         form.add_error("name", str(error))
         return render(request, PAGE_TEMPLATE, context, status=422)
     return render(request, PAGE_TEMPLATE, {**context, "source_text": source})
+
+
+def _free_name(project: Project, template: str) -> str:
+    """What a copy is called until somebody says better."""
+    taken = set(project.processes.values_list("slug", flat=True))
+    name = f"{template[: MAX_NAME - 10]}-copy"
+    others = (f"{name}-{number}" for number in range(2, 1_000))
+    return next((one for one in (name, *others) if one not in taken), name)
 
 
 def _copy(project: Project, template: str, name: str) -> str:

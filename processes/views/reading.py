@@ -8,13 +8,16 @@ from collections import Counter
 from typing import Any
 
 from django.conf import settings
+from django.core.exceptions import BadRequest
 from django.db.models import Count
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from loomverify.accounts.access import AccessRequest, project_page
-from processes import selectors
+from loomverify.errors import InputError
+from loomverify.paging import DEFAULT_LIMIT
+from processes import publications, selectors
 from processes.comparing import compared
 from processes.models import Process
 from processes.review_words import sentences
@@ -56,6 +59,7 @@ def process_detail(request: AccessRequest, slug: str) -> HttpResponse:
         "view": view,
         "views": VIEWS,
         **_drafts(request, process),
+        **_history(process),
         "review": sentences(
             definition.policy.review, usual_sample_rate=settings.REVIEW_SAMPLE_RATE
         ),
@@ -72,6 +76,29 @@ def _drafts(request: AccessRequest, process: Process) -> dict[str, Any]:
     if draft is None or draft.discarded_at is None:
         return {"draft": draft}
     return {"discarded": draft if draft.source_text != draft.base.source_text else None}
+
+
+def _history(process: Process) -> dict[str, Any]:
+    """The last publications; the newest of them can be taken back."""
+    found, following = publications.page(process)
+    shown: dict[str, Any] = {"history": found, "has_more": bool(following)}
+    if found and process.published and found[0].number == process.published.number:
+        shown["back_to"] = found[0].before
+    return shown
+
+
+@require_safe
+@project_page()
+def process_history(request: AccessRequest, slug: str) -> HttpResponse:
+    """Every publication, with who and why."""
+    process = process_of(request, slug)
+    cursor = request.GET.get("cursor", "")
+    try:
+        found, following = publications.page(process, cursor=cursor, limit=DEFAULT_LIMIT)
+    except InputError as error:
+        raise BadRequest(str(error)) from error
+    shown = {"process": process, "history": found, "next": following, "is_newest_first": True}
+    return render(request, "processes/process_history.html", shown)
 
 
 @require_safe

@@ -79,9 +79,12 @@ def test_everything_else_in_the_file_stays_byte_for_byte(admin: Api, path: Any) 
 
 def test_a_version_that_cannot_be_read_any_more_is_refused_with_its_line(admin: Api) -> None:
     admin.add(SMALL)
-    ProcessVersion.objects.update(source_text="name: small\nphases: [\n")
+    first = ProcessVersion.objects.get()
+    ProcessVersion.objects.create(
+        process=first.process, number=2, source_text="name: small\nphases: [\n", sha256="0" * 64
+    )
 
-    answer = edit(admin, SEVERE)
+    answer = edit(admin, SEVERE, base=2)
 
     assert answer.status_code == 422
     assert answer.json()["errors"][0]["loc"][:2] == ["body", "base_version"]
