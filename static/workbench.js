@@ -79,18 +79,25 @@
   for (const kind of ["input", "change"]) {
     pane.addEventListener(kind, (event) => {
       event.stopPropagation();
+      going?.abort();
+      asked = "";
       soon();
     });
   }
 
   // When the last answer is there, so is another price.
   pane.addEventListener("htmx:afterSwap", () => {
+    const list = chosen && document.getElementById(chosen);
+    if (list) list.open = true;
     if (pane.querySelector("#sample[hx-get]")) return;
     asked = "";
     ask();
   });
 
   const askJudge = async (button) => {
+    clearTimeout(timer);
+    going?.abort();
+    note.hidden = true;
     button.disabled = true;
     const data = fields();
     data.set("max_usd", button.dataset.maxUsd);

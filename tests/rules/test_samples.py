@@ -19,10 +19,19 @@ from tests.builders import make_project, make_run, make_user
 from tests.model_server import ModelServer, model_server, together
 from tests.runs.conftest import Caller
 from tests.runs.judged import AWAY, NOISE, judged_by, submit, work_on
+from tests.verifiers.racing import at_once
 from verification.engine.outcome import Outcome
 from verification.rules.backtest.running import Progress
 from verification.rules.backtest.wish import Wish, wish_of, with_rule
-from verification.rules.models import Backtest, Drawn, Sample, SampledRun, SampleState, SampleStop
+from verification.rules.models import (
+    Backtest,
+    Drawn,
+    Sample,
+    SampledAnswer,
+    SampledRun,
+    SampleState,
+    SampleStop,
+)
 from verification.rules.samples import claiming, services, waking, working
 from verification.rules.samples.drawing import draw
 from verification.rules.samples.price import price
@@ -227,7 +236,7 @@ def test_it_never_spends_more_than_was_agreed_to(
     monkeypatch.setattr(working, "AT_ONCE", 1)
     of_both = price(wish(project), Drawn.BY_LOT, 20).max_usd
     sample = start(project, wish(project))
-    Sample.objects.update(max_usd=of_both / 2)
+    Sample.objects.update(max_usd=of_both / 4)
 
     working.work_on(sample.pk, seconds=60)
 
@@ -316,18 +325,20 @@ def test_a_run_that_kills_its_workers_is_doubt(project: Project, server: ModelSe
 def test_of_questions_side_by_side_none_is_paid_beyond_what_was_agreed_to(
     project: Project, server: ModelServer
 ) -> None:
+    server.script = [together(2, blames_bad)]
     for number in range(4):
         past(project, f"fine {number}")
-    of_all = price(wish(project), Drawn.BY_LOT, 20).max_usd
+    of_all_twice = price(wish(project), Drawn.BY_LOT, 20).max_usd
     sample = start(project, wish(project))
-    Sample.objects.update(max_usd=of_all / 2)
+    Sample.objects.update(max_usd=of_all_twice / 4)
 
     working.work_on(sample.pk, seconds=60)
 
     sample.refresh_from_db()
     assert sample.stopped == SampleStop.AGREED
-    assert 2 <= len(server.asked) <= 3
-    assert sample.cost_usd == len(server.asked) * USD_A_CALL
+    assert len(server.asked) == 2
+    assert sample.cost_usd == 2 * USD_A_CALL
+    assert SampledRun.objects.filter(answered_at=None, claims=0).count() == 2
 
 
 def test_judges_are_waited_for_side_by_side(project: Project, server: ModelServer) -> None:
@@ -358,14 +369,90 @@ def test_cancelled_it_keeps_what_was_answered(
     assert len(server.asked) == 1
 
 
-def test_who_left_off_is_woken_again(project: Project, server: ModelServer) -> None:
+def test_who_left_off_is_woken_again(
+    project: Project, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     past(project, "fine")
     sample = start(project, wish(project))
+    woken: list[int] = []
+    monkeypatch.setattr(waking, "wake", woken.append)
     assert waking.sweep() == 0
     Sample.objects.update(next_at=timezone.now() - timedelta(seconds=1))
 
     assert [waking.sweep(), waking.sweep()] == [1, 0]
-    assert sample.total == 1
+    assert woken == [sample.pk]
+
+
+def test_what_a_lost_worker_heard_is_not_paid_again(project: Project, server: ModelServer) -> None:
+    past(project, "BAD")
+    sample = asked(project, wish(project))
+    SampledAnswer.objects.update(recovery="")
+    SampledRun.objects.update(answered_at=None, findings=[])
+    Sample.objects.update(state=SampleState.OPEN, finished_at=None)
+
+    working.work_on(sample.pk, seconds=60)
+
+    assert len(server.asked) == 1
+    assert buckets(progress_of(sample)) == {"unlabelled": 1}
+
+
+def test_who_asks_the_same_at_once_follows_what_is_under_way(
+    project: Project, server: ModelServer
+) -> None:
+    past(project, "fine")
+
+    started = at_once(lambda _: start(project, wish(project)).pk)
+
+    assert len(set(started)) == 1
+    assert Sample.objects.count() == 1
+
+
+def test_what_is_left_open_is_asked_once_more_and_not_again_by_another_sample(
+    project: Project, server: ModelServer
+) -> None:
+    def unsure(request: dict[str, Any]) -> str:
+        return blames_bad(request).replace('"satisfied", "why": "It', '"unknown", "why": "It')
+
+    server.script = [unsure]
+    past(project, "fine")
+    first = asked(project, wish(project))
+    assert len(server.asked) == 2
+    assert buckets(progress_of(first)) == {"could_not_evaluate": 1}
+
+    asked(project, wish(project))
+
+    assert len(server.asked) == 2
+
+
+def test_a_pattern_is_never_put_to_a_judge(project: Project, server: ModelServer) -> None:
+    past(project, "fine")
+
+    with pytest.raises(Conflict, match="without the judge"):
+        start(project, wish(project, "N/A", type="regex"))
+
+    assert not Sample.objects.exists()
+
+
+def test_figures_of_few_or_chosen_runs_are_not_kept(project: Project, server: ModelServer) -> None:
+    decided(project, "fail", "BAD")
+
+    asked(project, wish(project), how=Drawn.DECIDED)
+    assert not Backtest.objects.exists()
+    asked(project, wish(project))
+    assert Backtest.objects.exists()
+
+
+def test_a_process_that_does_not_load_any_more_ends_its_sample(
+    project: Project, server: ModelServer
+) -> None:
+    past(project, "fine")
+    sample = start(project, wish(project))
+    Sample.objects.update(candidate_text="name: [")
+
+    working.work_on(sample.pk, seconds=60)
+
+    sample.refresh_from_db()
+    assert (sample.state, sample.stopped) == (SampleState.FINISHED, SampleStop.TEXT)
 
 
 def test_a_run_that_was_deleted_meanwhile_is_left_out(
@@ -392,7 +479,7 @@ def test_the_lot_falls_alike_each_time_and_decided_runs_can_be_asked_for(
 
     assert first == second
     assert (len(set(first.run_ids)), first.of) == (10, 31)
-    assert first.run_ids != runs[:10]
+    assert set(first.run_ids) != {known.pk, *runs[-9:]}
     assert draw(wish(project), Drawn.DECIDED, 10).run_ids == [known.pk]
 
 
@@ -404,7 +491,7 @@ def test_there_is_nothing_to_ask_without_a_judge_or_without_runs(project: Projec
         with pytest.raises(Conflict, match="No run that a judge has seen"):
             start(project, wish(project))
         past(project, "fine")
-        for _ in range(services.MAX_OPEN):
-            start(project, wish(project))
+        for number in range(services.MAX_OPEN):
+            start(project, wish(project, f"Polite {number}"))
         with pytest.raises(Conflict, match="under way"):
             start(project, wish(project))

@@ -102,13 +102,15 @@ class SampleStop(models.TextChoices):
     BUDGET = "budget", "The day's budget holds no further call."
     AGREED = "agreed", "What was agreed to is spent."
     JUDGE = "judge", "The judge gave no answer, several times."
+    TEXT = "text", "Its process does not load any more."
 
 
 class Sample(models.Model):
     """A judge's rule that is tried on some past runs, by asking the judge; paid for.
 
     The rule has the number `rule_index` in `candidate_text`, `replaces` is its published name, ''
-    for a new one. `cost_usd` holds what calls under way cost at most, and never exceeds `max_usd`.
+    for a new one. `cost_usd` holds what calls under way cost at most; none is begun that it would
+    lift above `max_usd`. `is_narrowed`: of one phase, or of some time alone.
     """
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
@@ -123,6 +125,7 @@ class Sample(models.Model):
         VerifierVersion, on_delete=models.CASCADE, related_name="+"
     )
     drawn = models.CharField(max_length=10, choices=Drawn)
+    is_narrowed = models.BooleanField(default=False)
     max_usd = models.DecimalField(max_digits=16, decimal_places=6)
     cost_usd = models.DecimalField(max_digits=16, decimal_places=6, default=0)
     total = models.PositiveIntegerField()
@@ -188,6 +191,7 @@ class SampledAnswer(models.Model):
     text = models.TextField()
     model = models.CharField(max_length=120)
     completion_tokens = models.PositiveIntegerField(default=0)
+    is_cut = models.BooleanField(default=False)
     recovery = models.CharField(max_length=20, blank=True)
 
     def __str__(self) -> str:

@@ -52,22 +52,21 @@ def said_of(rule: Rule, case: Case, ports: Ports, judge: Judge) -> Said:
         return _told(talk, lost=heard.lost, why=heard.why)
     quotes = Quotes(case, ports)
     word = _word_on(rule, weigh(case, heard.reply, quotes))
-    lost = ""
     if open_ones := () if case.is_legacy else lacks([word]):
-        again = ask_again(case, talk, assessment(case, ports, open_ones), heard.judge)
-        lost = again.lost
-        if again.reply is not None:
-            heard, word = again, _word_on(rule, weigh(case, again.reply, quotes))
-    return _told(talk, findings=_findings(case, heard, word, lost), why=word.why or word.gap)
+        heard = ask_again(case, talk, assessment(case, ports, open_ones), heard.judge)
+        if heard.reply is None:
+            return _told(talk, lost=heard.lost, why=heard.why)
+        word = _word_on(rule, weigh(case, heard.reply, quotes))
+    return _told(talk, findings=_findings(case, heard, word), why=word.why or word.gap)
 
 
 def _word_on(rule: Rule, words: Sequence[Word]) -> Word:
     return next(word for word in words if word.asked is not None and word.asked.rule is rule)
 
 
-def _findings(case: Case, heard: Heard, word: Word, lost: str) -> Sequence[Finding]:
+def _findings(case: Case, heard: Heard, word: Word) -> Sequence[Finding]:
     assert heard.reply is not None  # noqa: S101 - the caller has heard it
-    return with_fingerprints(findings_of(case, [word], heard.reply, tier=2, lost=lost))
+    return with_fingerprints(findings_of(case, [word], heard.reply, tier=2))
 
 
 def _told(

@@ -104,8 +104,8 @@ class Shown:
 
     @property
     def matched(self) -> tuple[float, Interval] | None:
-        """The share of runs that the rule speaks against."""
-        return share_of(self.progress.matched, self.progress.evaluated)
+        """Of the runs about which a judge said something, those that the rule speaks against."""
+        return share_of(self.progress.matched, self.progress.told)
 
     @property
     def stopped(self) -> str:

@@ -63,6 +63,8 @@ class Progress:
     counted_as: Enforcement
     evaluated: int = 0
     matched: int = 0
+    told: int = 0
+    """Runs about which a judge said something; of patterns it is not counted."""
     seconds: float = 0.0
     is_over: bool = False
     stopped: str = ""

@@ -138,10 +138,11 @@ def _phases_of(definition: Definition, rule: Rule, published: Rule | None) -> li
     return [
         phase.id
         for phase in definition.phases
-        if _speaks(rule, phase) or (published is not None and _speaks(published, phase))
+        if speaks(rule, phase) or (published is not None and speaks(published, phase))
     ]
 
 
-def _speaks(rule: Rule, phase: Phase) -> bool:
+def speaks(rule: Rule, phase: Phase) -> bool:
+    """Whether it does under the default flags."""
     named = rule.applies_to_phases
     return not rule.is_scoped or ANY_PHASE in named or phase.id in named

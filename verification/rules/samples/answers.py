@@ -25,12 +25,18 @@ class Known:
     def key(self, question: Question, connection: Connection) -> str:
         return calls.key_of(self.project, self.prompt_version, question, connection)
 
-    def answer(self, key: str) -> Answer | None:
-        """Of another sample, or of a run that was verified in these very words."""
+    def answer(self, key: str, *, of: int = 0) -> Answer | None:
+        """Of another sample, or of a run that was verified in these very words.
+
+        What left a run in doubt is asked anew. `of` is the sampled run that is asked about: what
+        a lost worker heard of it is heard again, whatever it was.
+        """
         rows = SampledAnswer.objects.filter(cache_key=key)
-        sampled = rows.exclude(recovery__in=("", Stage.UNREADABLE)).order_by("-pk").first()
-        if sampled:
-            return Answer(text=sampled.text, model=sampled.model, cached=True, calls=0)
+        if own := rows.filter(sampled_run=of).order_by("-pk").first():
+            return _answer(own)
+        rows = rows.filter(sampled_run__lost="", sampled_run__answered_at__isnull=False)
+        if sampled := rows.exclude(recovery__in=("", Stage.UNREADABLE)).order_by("-pk").first():
+            return _answer(sampled)
         call = calls.answered_before(key, is_counting=False)
         if call and (text := calls.text_of(call)) is not None:
             return Answer(text=text, model=call.model, cached=True, calls=0)
@@ -44,3 +50,9 @@ class Known:
 
     def has(self, key: str) -> bool:
         return self.answer(key) is not None
+
+
+def _answer(row: SampledAnswer) -> Answer:
+    return Answer(
+        text=row.text, model=row.model, cached=True, calls=0, ref=row.pk, is_cut=row.is_cut
+    )

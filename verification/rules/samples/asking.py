@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
 
+from django.db import IntegrityError
+
 from verification.engine.judges.asking import Answer, Question
 from verification.engine.judges.one_rule import Said, said_of
 from verification.engine.verifier import VerifierSpec
@@ -14,7 +16,7 @@ from verification.rules.models import Sample, SampledAnswer
 from verification.rules.samples import claiming
 from verification.rules.samples.answers import Known
 from verification.rules.samples.cast import Candidate, cast
-from verification.rules.samples.claiming import Claimed
+from verification.rules.samples.claiming import Claimed, RunTaken
 from verification.runs import paying
 from verification.runs.side_by_side import Here
 from verification.runs.storable import storable
@@ -66,7 +68,8 @@ class SampleJudge:
 
     def _answered(self, question: Question) -> Answer:
         key = self.here(partial(self._key, question))
-        heard: Answer | None = self.here(partial(self.known.answer, key)) if key else None
+        own = self.purse.claimed.pk
+        heard: Answer | None = self.here(partial(self.known.answer, key, of=own)) if key else None
         if heard is not None:
             return heard
         answer = paying.ask(self.purse, question, self.here)
@@ -81,13 +84,18 @@ class SampleJudge:
         return self.known.key(question, connection) if connection else ""
 
     def _keep(self, key: str, answer: Answer) -> int:
-        kept = SampledAnswer.objects.create(
-            sampled_run_id=self.purse.claimed.pk,
-            cache_key=key,
-            text=storable(answer.text),
-            model=answer.model[:120],
-            completion_tokens=answer.completion_tokens,
-        )
+        claimed = self.purse.claimed
+        try:
+            kept = SampledAnswer.objects.create(
+                sampled_run_id=claimed.pk,
+                cache_key=key,
+                text=storable(answer.text),
+                model=answer.model[:120],
+                completion_tokens=answer.completion_tokens,
+                is_cut=answer.is_cut,
+            )
+        except IntegrityError as error:
+            raise RunTaken(f"run {claimed.run_id} was deleted") from error
         return kept.pk
 
 
@@ -109,7 +117,9 @@ class Asking:
 
     def said(self, purse: Purse, here: Here) -> Said:
         """What the judge says of the run; nothing, where the rule does not speak."""
-        run_id, nonce = purse.claimed.run_id, self.sample.uuid.hex
+        run_id = purse.claimed.run_id
+        # The same in each sample: an answer that was wanting is not bettered twice either.
+        nonce = f"sample {run_id}"
         made = here(partial(cast, run_id, self.candidate, self.verifier, nonce))
         if made is None:
             return Said()

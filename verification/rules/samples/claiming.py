@@ -28,7 +28,11 @@ MAX_TEXT = 500
 
 
 class SampleOver(Exception):
-    """It is over, or another worker holds the run: nothing more is written for it."""
+    """Nothing more is asked or written for it."""
+
+
+class RunTaken(Exception):
+    """Another worker holds the run, or it was deleted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +51,14 @@ def grant(one: Claimed, estimate: Decimal, *, seconds: float) -> bool:
     False: what was agreed to does not hold it.
 
     Raises:
-        SampleOver: there is nobody to ask for.
+        SampleOver, RunTaken: there is nobody to ask for.
     """
     now, sample = timezone.now(), one.sample.pk
     with transaction.atomic():
-        keep(sample, now)
+        keep(sample, now, longer=seconds)
         rows = SampledRun.objects.filter(pk=one.pk, claims=one.claims, answered_at=None)
         if not rows.update(lease_until=lease_until(now, longer=seconds)):
-            raise SampleOver(f"run {one.run_id} of sample {sample}")
+            raise RunTaken(f"run {one.run_id} of sample {sample}")
         within = Sample.objects.filter(pk=sample, max_usd__gte=F("cost_usd") + estimate)
         return bool(within.update(cost_usd=F("cost_usd") + estimate))
 
@@ -115,7 +119,10 @@ def put_back(one: Claimed) -> None:
 
 
 def finish(sample_id: int, stopped: SampleStop | None = None) -> bool:
-    """End it, where nothing is left to ask, or nothing can be asked. False: it goes on."""
+    """End it, where nothing is left to ask, or nothing can be asked. False: it goes on.
+
+    Call it in the transaction that keeps what came of it.
+    """
     rows = Sample.objects.filter(pk=sample_id, state=SampleState.OPEN)
     waiting = SampledRun.objects.filter(sample=sample_id, answered_at=None)
     if stopped is None and waiting.exists():
@@ -130,14 +137,14 @@ def finish(sample_id: int, stopped: SampleStop | None = None) -> bool:
     )
 
 
-def keep(sample_id: int, now: datetime) -> None:
-    """Locks the sample's row until the transaction ends.
+def keep(sample_id: int, now: datetime, *, longer: float = 0) -> None:
+    """Locks the sample's row until the transaction ends. Nobody is woken while a judge thinks.
 
     Raises:
         SampleOver: it is over.
     """
     rows = Sample.objects.filter(pk=sample_id, state=SampleState.OPEN)
-    if not rows.update(next_at=now + AGAIN):
+    if not rows.update(next_at=now + AGAIN + timedelta(seconds=longer)):
         raise SampleOver(f"sample {sample_id}")
 
 

@@ -7,8 +7,9 @@ from typing import Any
 
 from django.db import connection
 
+from processes.definition.model import Phase
 from verification.rules.backtest.history import EARLIEST
-from verification.rules.backtest.wish import Wish
+from verification.rules.backtest.wish import Wish, speaks
 from verification.rules.models import Drawn
 
 SIZES = (10, 20, 50, 100, 200)
@@ -46,11 +47,17 @@ class Draw:
     of: int
 
 
+def _asked(wish: Wish) -> list[Phase]:
+    """Phases in which only the published rule speaks ask nobody."""
+    phases = wish.definition.phases
+    return [one for one in phases if one.id in wish.phase_ids and speaks(wish.rule, one)]
+
+
 def draw(wish: Wish, how: Drawn, size: int) -> Draw:
     asked: dict[str, Any] = {
         "project": wish.process.project_id,
         "process": wish.process.pk,
-        "phases": list(wish.phase_ids),
+        "phases": [phase.id for phase in _asked(wish)],
         "since": wish.since or EARLIEST,
         "decided": how is Drawn.DECIDED,
         "lately": LATELY,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import random
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import ROUND_UP, Decimal
@@ -11,7 +13,8 @@ from decimal import ROUND_UP, Decimal
 from django.utils import timezone
 
 from loomverify.accounts.models import Project
-from loomverify.errors import Conflict
+from loomverify.errors import Conflict, FaultError
+from processes.definition.model import RuleType
 from verification.adapters.judge import Connection
 from verification.adapters.judge import price as listed_price
 from verification.engine.judges.one_rule import first_question
@@ -27,6 +30,8 @@ from verification.verifiers.models import VerifierVersion
 
 MAX_SECONDS = 1.0
 """Questions are written for so long; what the others cost is taken to be alike."""
+MOST_ASKED = 2
+"""What an answer leaves open of the rule is asked once more."""
 CENT = Decimal("0.01")
 LATELY = timedelta(days=30)
 """How long a judge's answers are is told by those of so long."""
@@ -36,8 +41,8 @@ LATELY = timedelta(days=30)
 class Price:
     """What a sample comes to. `asked` questions are put, the other runs were answered before.
 
-    `usd` is what these cost by the length of the judge's last answers, `max_usd` if each answer is
-    as long as can be: no more is ever spent. `usd` None: no price of the model is known.
+    `usd` is what these cost by the length of the judge's last answers, `max_usd` if each is
+    asked twice and answered as long as can be: no call is begun that could go beyond it. `usd` None: no price of the model is known.
     `left_usd` is what the day's budgets leave; None: there is none.
     """
 
@@ -65,12 +70,14 @@ class Price:
 
 def price(wish: Wish, how: Drawn, size: int) -> Price:
     """Raises `Conflict` where no judge can be asked: `backtest.no_judge`."""
+    if wish.rule.type is not RuleType.LLM:
+        raise Conflict("backtest.not_judged", "A pattern is tried without the judge.")
     project = wish.process.project
     verifier = VerifierSpec.from_json(active_verifier(project).spec)
     judge = _judge(project, verifier)
     drawn, costs = draw(wish, how, size), _Costs(wish, verifier)
     until, looked = time.monotonic() + MAX_SECONDS, 0
-    for run_id in drawn.run_ids:
+    for run_id in _mixed(drawn.run_ids):
         if looked and time.monotonic() > until:
             break
         costs.look_at(run_id)
@@ -86,6 +93,11 @@ def price(wish: Wish, how: Drawn, size: int) -> Price:
         left_usd=_left(wish),
         is_estimated=looked < len(drawn.run_ids),
     )
+
+
+def _mixed(run_ids: Sequence[int]) -> list[int]:
+    """Those that come first are also those of smaller samples, and known more often."""
+    return random.Random(0).sample(run_ids, len(run_ids))  # noqa: S311 - no secret
 
 
 def active_verifier(project: Project) -> VerifierVersion:
@@ -115,10 +127,13 @@ class _Costs:
         self._lengths: dict[str, int] = {}
 
     def look_at(self, run_id: int) -> None:
-        made = cast(run_id, self.candidate, self.verifier, "")
-        if made is None:
+        try:
+            made = cast(run_id, self.candidate, self.verifier, "")
+            question = first_question(made.case, made.ports) if made else None
+        except FaultError:  # its evidence is lost: the worker says so
             return
-        question = first_question(made.case, made.ports)
+        if question is None:
+            return
         connection = self._connection(question.judge)
         if connection is None or self.known.has(self.known.key(question, connection)):
             return
@@ -126,7 +141,7 @@ class _Costs:
         length = len(question.system) + len(question.prompt)
         usual = replace(connection, max_output_tokens=self._said_tokens(connection))
         self.usd += budgets.estimate(usual, length)
-        self.max_usd += budgets.estimate(connection, length)
+        self.max_usd += MOST_ASKED * budgets.estimate(connection, length)
 
     def _connection(self, name: str) -> Connection | None:
         if name not in self._connections:

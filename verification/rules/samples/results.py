@@ -17,11 +17,11 @@ from verification.engine.verifier import Flags
 from verification.rules.backtest import history, services
 from verification.rules.backtest.history import PastRun
 from verification.rules.backtest.running import Changed, Progress
-from verification.rules.models import Sample, SampledRun, SampleState
+from verification.rules.models import Drawn, Sample, SampledRun, SampleState
 from verification.rules.samples.cast import Candidate
 from verification.runs import wording
 
-VIOLATED = "violated"
+VIOLATED, UNKNOWN = "violated", "unknown"
 
 
 def progress_of(sample: Sample) -> Progress:
@@ -46,6 +46,7 @@ def progress_of(sample: Sample) -> Progress:
         row = rows[run.pk]
         findings = _findings(row)
         progress.matched += any(one.verdict == VIOLATED for one in findings)
+        progress.told += not any(one.verdict == UNKNOWN for one in findings)
         weighed = weigh(pasts[run.pk], findings)
         if weighed.bucket is not None:
             why = _doubt(row) or weighed.why
@@ -56,9 +57,11 @@ def progress_of(sample: Sample) -> Progress:
 
 
 def remember(sample: Sample) -> None:
-    """Keep the figures beside those of patterns, where the whole sample was answered."""
+    """Keep the figures beside those of patterns, where a whole lot was answered."""
+    if sample.is_narrowed or sample.drawn != Drawn.BY_LOT:
+        return
     progress = progress_of(Sample.objects.get(pk=sample.pk))
-    if progress.stopped or not progress.evaluated:
+    if progress.stopped or not progress.told:
         return
     candidate = Candidate.of(sample.candidate_text, sample.rule_index)
     services.keep(

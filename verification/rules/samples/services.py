@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from uuid import UUID
 
-from django.db import connection, transaction
+from django.db import IntegrityError, connection, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
@@ -34,10 +34,23 @@ def start(*, access: Access, wish: Wish, drawn: Drawn, size: int, max_usd: Decim
     priced = price(wish, drawn, size)
     if not priced.runs:
         raise Conflict("backtest.no_runs", "No run that a judge has seen is there to ask about.")
-    if priced.max_usd > max_usd:
+    if priced.max_usd > max_usd and not priced.is_estimated:
         told = f"It may cost up to ${priced.max_usd} now, and ${max_usd} was agreed to."
         raise Conflict("backtest.price", told)
+    try:
+        return _started(access, wish, drawn, priced, max_usd)
+    except IntegrityError as error:
+        raise Conflict("backtest.runs_gone", "A run was deleted meanwhile. Try again.") from error
+
+
+def _started(access: Access, wish: Wish, drawn: Drawn, priced: Price, max_usd: Decimal) -> Sample:
+    """What is asked already is not asked twice: who asks the same follows it."""
     with transaction.atomic():
+        _lock(wish.process.project)
+        same = {"candidate_text": wish.source_text, "rule_index": wish.index, "drawn": drawn}
+        rows = Sample.objects.filter(process=wish.process, state=SampleState.OPEN, **same)
+        if twin := rows.filter(total=priced.runs).first():
+            return twin
         _refuse_too_many(wish.process.project)
         sample = _store(access, wish, drawn, priced, max_usd)
         transaction.on_commit(waking.waker(sample.pk, sample.total))
@@ -75,10 +88,13 @@ def _of_rule(wish: Wish) -> QuerySet[Sample]:
     return Sample.objects.filter(process=wish.process, rule=wish.rule.name)
 
 
-def _refuse_too_many(project: Project) -> None:
+def _lock(project: Project) -> None:
     """Of two that start at once, the second sees the first."""
     with connection.cursor() as cursor:
         cursor.execute("select pg_advisory_xact_lock(hashtext('samples'), %s)", [project.pk])
+
+
+def _refuse_too_many(project: Project) -> None:
     if Sample.objects.filter(project=project, state=SampleState.OPEN).count() >= MAX_OPEN:
         told = f"{MAX_OPEN} samples of this project are under way: wait, or cancel one."
         raise Conflict("backtest.too_many", told)
@@ -96,6 +112,7 @@ def _store(access: Access, wish: Wish, drawn: Drawn, priced: Price, max_usd: Dec
         candidate_text=wish.source_text,
         verifier_version=active_verifier(project),
         drawn=drawn,
+        is_narrowed=wish.is_narrowed,
         max_usd=max_usd,
         total=priced.runs,
         asked_by=access.actor.name[:200],

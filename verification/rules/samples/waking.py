@@ -50,9 +50,9 @@ def sweep() -> int:
     now = timezone.now()
     due = Sample.objects.filter(state=SampleState.OPEN, next_at__lte=now).order_by("next_at")
     woken = 0
-    for pk, seen, total in list(due.values_list("pk", "next_at", "total")[:SWEEP_BATCH]):
+    for pk, seen in list(due.values_list("pk", "next_at")[:SWEEP_BATCH]):
         # Of two relays one wakes.
         if Sample.objects.filter(pk=pk, next_at=seen).update(next_at=now + AGAIN):
-            waker(pk, total)()
+            wake(pk)
             woken += 1
     return woken

@@ -7,13 +7,14 @@ import time
 from collections.abc import Sequence
 from functools import partial
 
-from django.db import DatabaseError
+from django.db import DatabaseError, transaction
 
+from loomverify.errors import FaultError
 from verification.engine.judges.one_rule import Said
 from verification.rules.models import Sample, SampledRun, SampleStop
 from verification.rules.samples import claiming, results, waking
 from verification.rules.samples.asking import Asking, Purse
-from verification.rules.samples.claiming import Claimed, SampleOver
+from verification.rules.samples.claiming import Claimed, RunTaken, SampleOver
 from verification.runs.judging import BUDGET_EXHAUSTED
 from verification.runs.side_by_side import Here, Interrupted, side_by_side
 
@@ -29,13 +30,18 @@ BROKEN = "infra_verifier_error"
 LOST = "The verifier was lost on this run."
 
 
+class Lost:
+    """No answer came."""
+
+
 def work_on(sample_id: int, *, seconds: float = TURN_SECONDS) -> None:
     """Ask about runs until none can be had, nothing can be paid, or the time is up."""
     sample = claiming.begin(sample_id)
     if sample is None:
         return
-    asking, until = Asking.of(sample), time.monotonic() + seconds
+    until = time.monotonic() + seconds
     try:
+        asking = Asking.of(sample)
         while claimed := claiming.claim(sample, batch=AT_ONCE):
             if stopped := _work_off(asking, claimed):
                 _finish(sample, stopped)
@@ -46,24 +52,33 @@ def work_on(sample_id: int, *, seconds: float = TURN_SECONDS) -> None:
         _finish(sample)
     except SampleOver as over:
         logger.info("sample_over %s", over)
+    except FaultError:
+        logger.exception("sample_unreadable sample=%s", sample_id)
+        claiming.finish(sample_id, SampleStop.TEXT)
 
 
 def _work_off(asking: Asking, claimed: Sequence[Claimed]) -> SampleStop | None:
-    """Ask about these runs side by side, and store what was said; say why to ask no further."""
-    purses = [Purse(one) for one in claimed]
-    said = side_by_side([partial(_said, asking, purse) for purse in purses])
-    unpaid = []
-    for purse, one in zip(purses, said, strict=True):
-        if one.lost == BUDGET_EXHAUSTED:
-            claiming.put_back(purse.claimed)
-            unpaid.append(purse)
-        else:
-            claiming.store(purse.claimed, one)
-    if unpaid:
-        is_spent = any(purse.is_spent for purse in unpaid)
-        return SampleStop.AGREED if is_spent else SampleStop.BUDGET
-    is_in_vain = any(one.lost for one in said) and _asks_in_vain(asking.sample)
+    """Ask about these runs side by side; say why to ask no further."""
+    made = side_by_side([partial(_ask_about, asking, Purse(one)) for one in claimed])
+    stopped = [one for one in made if isinstance(one, SampleStop)]
+    if stopped:
+        return SampleStop.AGREED if SampleStop.AGREED in stopped else SampleStop.BUDGET
+    is_in_vain = Lost in made and _asks_in_vain(asking.sample)
     return SampleStop.JUDGE if is_in_vain else None
+
+
+def _ask_about(asking: Asking, purse: Purse, here: Here) -> SampleStop | type[Lost] | None:
+    """Store what was said of a run as soon as it was, or leave it where it could not be paid."""
+    try:
+        said = _said(asking, purse, here)
+        if said.lost == BUDGET_EXHAUSTED:
+            here(partial(claiming.put_back, purse.claimed))
+            return SampleStop.AGREED if purse.is_spent else SampleStop.BUDGET
+        here(partial(claiming.store, purse.claimed, said))
+    except RunTaken as taken:
+        logger.info("sampled_run_taken %s", taken)
+        return None
+    return Lost if said.lost else None
 
 
 def _said(asking: Asking, purse: Purse, here: Here) -> Said:
@@ -72,7 +87,7 @@ def _said(asking: Asking, purse: Purse, here: Here) -> Said:
         return Said(lost=BROKEN, why=LOST)
     try:
         return asking.said(purse, here)
-    except (DatabaseError, SampleOver, Interrupted):
+    except (DatabaseError, SampleOver, RunTaken, Interrupted):
         raise
     except Exception as error:
         logger.exception("sampled_run_failed run=%s", purse.claimed.run_id)
@@ -87,5 +102,6 @@ def _asks_in_vain(sample: Sample) -> bool:
 
 
 def _finish(sample: Sample, stopped: SampleStop | None = None) -> None:
-    if claiming.finish(sample.pk, stopped):
-        results.remember(sample)
+    with transaction.atomic():
+        if claiming.finish(sample.pk, stopped):
+            results.remember(sample)
