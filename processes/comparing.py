@@ -17,7 +17,7 @@ from processes.definition.compare import (
 )
 from processes.definition.model import Definition
 from processes.side_by_side import Stretch, beside, of_new, of_old
-from processes.texts import MAX_WORDS, Piece, WordDiffs, plain
+from processes.texts import Piece, WordDiffs, plain
 
 LONG_TEXT = 30
 NAMES = ("before", "now")
@@ -134,13 +134,16 @@ def _field(name: str, old: Any, new: Any, words: WordDiffs) -> FieldChange:
     if isinstance(old, str) and isinstance(new, str) and len(old) > LONG_TEXT and new:
         pieces = words.of(old, new)
     elif isinstance(old, list | tuple) and isinstance(new, list | tuple) and old and new:
-        pieces = _list_pieces([plain(one) for one in old], [plain(one) for one in new])
+        pieces = _list_pieces([plain(one) for one in old], [plain(one) for one in new], words)
     return FieldChange(name, old, new, tuple(pieces))
 
 
-def _list_pieces(old: Sequence[str], new: Sequence[str]) -> list[Piece]:
-    """Entries that stayed, went and came. Each side, read alone, is the list with its commas."""
-    if max(len(old), len(new)) > MAX_WORDS:
+def _list_pieces(old: Sequence[str], new: Sequence[str], words: WordDiffs) -> list[Piece]:
+    """Entries that stayed, went and came. Each side, read alone, is the list with its commas.
+
+    At worst each entry is looked for anew after each that was found.
+    """
+    if not words.allow(len(old) * len(new) * min(len(old), len(new))):
         return []
     comma = "\n" if any(len(one) > LONG_TEXT for one in (*old, *new)) else ", "
     found: list[Piece] = []

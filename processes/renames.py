@@ -36,7 +36,7 @@ def published_name(draft: Draft, name: str) -> str:
 def published_rule(draft: Draft, name: str) -> Rule | None:
     """What a draft's rule says as it is published, perhaps under another name; None: it is new."""
     published_id = draft.process.published_id
-    if published_id is None:
+    if not name or published_id is None:
         return None
     rules = {rule.name: rule for rule in reversed(definition_of(published_id).rules)}
     if name not in rules and (definition := load(draft.source_text).definition):

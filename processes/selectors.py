@@ -88,7 +88,7 @@ def definitions_of(process_version_ids: Iterable[int]) -> dict[int, Definition]:
 
 
 def _loaded(pk: int, source: str | None) -> Definition:
-    definition = None if source is None else load(source).definition
+    definition = None if source is None else load(source, is_stored=True).definition
     if definition is None:
         raise FaultError(f"process version {pk} is missing or does not load")
     _remembered[pk] = definition

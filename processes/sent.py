@@ -24,7 +24,7 @@ def sent_texts(sent: Sequence[str], present: Sequence[str]) -> list[str]:
     known = {as_sent(text): text for text in present}
     texts = [as_sent(text).replace("\0", "\ufffd") for text in sent]
     return [
-        known.get(text, text)
+        present[at] if text == _at(present, at) else known.get(text, text)
         for at, text in enumerate(texts[: max(MAX_EXAMPLES, len(present))])
         if text.strip() or text == _at(present, at)
     ]

@@ -18,6 +18,10 @@ MAX_FOLDED_LINES = 1000
 MAX_LINE_PAIRS = 2500
 """Old lines of a changed place times its new ones: beyond, they are paired in their order."""
 
+MAX_LINE_CHARS = 2000
+TOKENS = 20
+"""What a pair of lines costs of the allowance, in pairs of words."""
+
 Pair = tuple[int | None, int | None]
 
 
@@ -68,7 +72,7 @@ def _stretches(before: list[str], after: list[str], words: WordDiffs) -> Iterato
             is_last = (j, n) == (len(before), len(after))
             yield from _folded(rows, is_first=i == m == 0, is_last=is_last)
             continue
-        pairs = _paired(before[i:j], after[m:n])
+        pairs = _paired(before[i:j], after[m:n], words)
         rows = [_row((before, i), (after, m), pair, words) for pair in pairs]
         yield Stretch(tuple(rows), len(rows))
 
@@ -143,19 +147,22 @@ def of_new(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
     return tuple(piece for piece in pieces if piece.kind != "del")
 
 
-def _paired(old: Sequence[str], new: Sequence[str]) -> Iterator[Pair]:
+def _paired(old: Sequence[str], new: Sequence[str], words: WordDiffs) -> Iterator[Pair]:
     """Lines that say much the same stand beside each other; between them, others in order."""
     at = to = 0
-    for i, m in [*_alike(old, new), (len(old), len(new))]:
+    for i, m in [*_alike(old, new, words), (len(old), len(new))]:
         yield from zip_longest(range(at, i), range(to, m))
         if i < len(old):
             yield i, m
         at, to = i + 1, m + 1
 
 
-def _alike(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
+def _alike(old: Sequence[str], new: Sequence[str], words: WordDiffs) -> list[tuple[int, int]]:
     """The pairs, in order, that have most in common together."""
     if len(old) * len(new) > MAX_LINE_PAIRS:
+        return []
+    longest = max(map(len, (*old, *new)), default=0)
+    if longest > MAX_LINE_CHARS or not words.allow(len(old) * len(new) * TOKENS):
         return []
     said = [[Counter(re.findall(r"\w+|[^\w\s]", line)) for line in text] for text in (old, new)]
     likes = [[_likeness(one, other) for other in said[1]] for one in said[0]]

@@ -80,13 +80,18 @@ class WordDiffs:
     def of(self, old: str, new: str) -> list[Piece]:
         """Both texts whole where they have little in common, or are too much to compare."""
         before, after = _words(old), _words(new)
-        pairs = len(before) * len(after)
-        if max(len(before), len(after)) <= MAX_WORDS and pairs <= self._left:
-            self._left -= pairs
+        if max(len(before), len(after)) <= MAX_WORDS and self.allow(len(before) * len(after)):
             matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
             if matcher.quick_ratio() >= MIN_ALIKE and matcher.ratio() >= MIN_ALIKE:
                 return list(_pieces(matcher, before, after))
         return [Piece("del", old), Piece("ins", new)]
+
+    def allow(self, pairs: int) -> bool:
+        """Whether so many pairs may still be compared; they are counted then."""
+        if pairs > self._left:
+            return False
+        self._left -= pairs
+        return True
 
 
 def plain(value: Any) -> str:

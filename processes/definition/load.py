@@ -72,9 +72,12 @@ class Loaded:
         return tuple(problem for problem in self.problems if problem.level is level)
 
 
-def load(source: str | bytes) -> Loaded:
-    """Read a process file. Never raises; all complaints are in `problems`, in file order."""
-    log = Log()
+def load(source: str | bytes, *, is_stored: bool = False) -> Loaded:
+    """Read a process file. Never raises; all complaints are in `problems`, in file order.
+
+    `is_stored`: a version that was accepted by an earlier program, perhaps one that asked less.
+    """
+    log = Log(is_stored=is_stored)
     try:
         fields = Value(compose(source), "", log).mapping()
     except Unreadable as error:

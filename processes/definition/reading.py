@@ -61,11 +61,15 @@ class Unreadable(Exception):
 
 @dataclass(slots=True)
 class Log:
-    """What was found so far, in the order of reading."""
+    """What was found so far, in the order of reading.
+
+    `is_stored`: the text was accepted once. What was no error then is none now.
+    """
 
     problems: list[Problem] = field(default_factory=list)
     places: dict[str, tuple[int, int]] = field(default_factory=dict)
     """Line and column of what was read, by path."""
+    is_stored: bool = False
 
     @property
     def has_errors(self) -> bool:
@@ -134,8 +138,9 @@ class Value:
                 "value.one_line",
                 f"{self.path} is a name: one line, without control characters such as "
                 f"{found[0]!a}.",
+                Level.WARNING if self.log.is_stored else Level.ERROR,
             )
-            return None
+            return text if self.log.is_stored else None
         return text
 
     def flag(self) -> bool | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from itertools import takewhile
@@ -9,7 +10,11 @@ from itertools import takewhile
 from processes.definition.model import Definition, Rule
 
 ALIKE = 0.5
-"""Of a check, the share that begins and ends as another one does."""
+"""Of what a check says, the share that begins and ends as another one does."""
+MIN_ALIKE = 4
+"""So many characters at least."""
+_SIGNS = re.compile(r"\\.|\(\?\w+\)|[\W_]")
+"""What patterns are made of says nothing."""
 
 
 def renamed(old: Definition, new: Definition) -> dict[str, str]:
@@ -65,12 +70,13 @@ def _pairs(groups: Iterable[tuple[list[Rule], list[Rule]]]) -> dict[str, str]:
 
 
 def _alike(one: Rule, other: Rule) -> bool:
-    if one.type is not other.type:
+    if (one.type, one.target, one.expect) != (other.type, other.target, other.expect):
         return False
     if one.description and one.description == other.description:
         return True
-    same = _begun_alike(one.check, other.check) + _begun_alike(one.check[::-1], other.check[::-1])
-    return same >= ALIKE * max(len(one.check), len(other.check))
+    said, says = (_SIGNS.sub("", rule.check) for rule in (one, other))
+    same = _begun_alike(said, says) + _begun_alike(said[::-1], says[::-1])
+    return same >= max(MIN_ALIKE, ALIKE * max(len(said), len(says)))
 
 
 def _begun_alike(one: str, other: str) -> int:

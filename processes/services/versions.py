@@ -150,7 +150,7 @@ def publish(
             kept = (
                 PUBLISHING.need(wish, reason=corpus_reason, answered=answered) if is_guarded else {}
             )
-            loaded = load(version.source_text)
+            loaded = load(version.source_text, is_stored=True)
             _publish(process, version, loaded, actor=actor, reason=reason, kept=kept)
     return version
 

@@ -130,7 +130,7 @@ def test_two_who_edit_the_same_case_both_keep_their_words(visit: Visit, scene: S
     type_at(page, 2, "owner: Zoe\n")
     page.keyboard.press("Control+s")
     expect(page.get_by_text("yours is not stored", exact=False)).to_be_visible()
-    expect(page.get_by_text("+owner: Zoe")).to_be_visible()
+    expect(page.locator("td.s-after", has_text="owner: Zoe")).to_be_visible()
     expect(page.get_by_label("Why it is changed")).to_have_value("It fails by now.")
     page.get_by_role("button", name="Store the next version").click()
     expect(page.get_by_text("Stored as version 3.")).to_be_visible()

@@ -47,6 +47,12 @@ POSTS = [
     ("draft_rule_try", ()),
     ("draft_rule_copy", (0,)),
     ("draft_rule_delete", (0,)),
+    ("draft_rule_set", (0,)),
+    ("draft_rule_move", (0,)),
+    ("draft_phase_move", (0,)),
+    ("backtest_live", ()),
+    ("sample_start", ()),
+    ("rule_observe", ()),
     ("version_publish", (1,)),
 ]
 

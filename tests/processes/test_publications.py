@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 from django.db import DatabaseError, transaction
 from django.urls import reverse
+from django.utils import timezone
 
 from loomverify.accounts.access import SYSTEM, person
 from loomverify.accounts.models import Project, Role, User
+from loomverify.errors import InputError
 from processes.models import PhaseRule, Process, ProcessVersion, RuleVersion
 from processes.services import add_version, publish
 from tests.builders import make_project, make_user, signed_in
@@ -173,3 +175,32 @@ def test_a_process_is_duplicated_under_a_free_name(process: Process, admin: User
 
     assert 'value="notes-copy-2"' in client.get(copy).content.decode()
     assert client.get(copy.replace("notes", "none")).status_code == 404
+
+
+def test_a_version_that_an_earlier_program_took_is_still_read_and_can_be_mended(
+    process: Process, admin: User
+) -> None:
+    """Names of several lines were taken once."""
+    odd = FIRST.replace("no-cells", '"no\\tcells"')
+    version = ProcessVersion.objects.create(
+        process=process, number=3, source_text=odd, sha256="0" * 64, published_at=timezone.now()
+    )
+    Process.objects.filter(pk=process.pk).update(published=version)
+    client = signed_in(admin)
+
+    assert client.get(reverse("process_list", args=["ours"])).status_code == 200
+    assert "no\tcells" in page(process, admin).replace(" cells", "\tcells")
+    agent = Caller(process.project, Role.AGENT)
+    body = body_of(process="notes", phase="write", output="fax: N/A", tier=1)
+    run = Run.objects.get(uuid=agent.post("/runs", body).json()["id"])
+    worker.work_on(run.pk)
+    run.refresh_from_db()
+    assert run.outcome == "fail"
+    with pytest.raises(InputError, match="one line"):
+        add_version(project=process.project, source_text=odd + "#", actor=SYSTEM, role=Role.ADMIN)
+    add_version(project=process.project, source_text=FIRST, actor=SYSTEM, role=Role.ADMIN)
+    go_to(process, 4, admin, "A name of one line.")
+
+    process.refresh_from_db()
+    assert process.published is not None
+    assert process.published.number == 4

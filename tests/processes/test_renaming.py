@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from processes.definition.load import load
-from processes.definition.model import Definition
+from processes.definition.model import Definition, Expect
 from processes.definition.renaming import renamed
 
 HEAD = "name: p\nphases: [{id: a, description: b}]\nverification:\n  rules:\n"
@@ -54,3 +56,20 @@ def test_a_renamed_rule_is_known_where_it_can_be_no_other(
 
 def test_what_it_is_for_makes_two_alike() -> None:
     assert renamed(rules("a TODO / No gaps"), rules("b ^$ / No gaps")) == {"b": "a"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [(r"a \bTODO\b", r"b \bWIP\b"), (r"a (?i)\b(foo)\b", r"b (?i)\b(bar)\b"), ("a N/A", "b NaN")],
+)
+def test_signs_of_patterns_make_nothing_alike(old: str, new: str) -> None:
+    assert renamed(rules(old), rules(new)) == {}
+    assert renamed(rules(old), rules(old.replace("a ", "b ", 1))) == {"b": "a"}
+
+
+def test_what_must_match_is_no_new_name_of_what_must_not() -> None:
+    old, new = rules("a Revenue 2026"), rules("b Revenue 2027")
+    assert renamed(old, new) == {"b": "a"}
+    turned = replace(new, rules=(replace(new.rules[0], expect=Expect.MATCH),))
+
+    assert renamed(old, turned) == {}

@@ -204,3 +204,16 @@ class TestNeverTried:
 
         pane(editor(project), project, enforcement="observe")
         assert self.codes(project, source) == []
+
+    def test_where_it_speaks_in_no_phase_that_has_a_run_there_is_nothing_to_try(
+        self, project: Project
+    ) -> None:
+        process = project.processes.get()
+        assert process.published is not None
+        hard = {"name": "new", "type": "regex", "check": "N/A", "applies_to_phases": ["write"]}
+        source, _ = with_rule(process.published.source_text, {**hard, "enforcement": "hard"})
+        make_run(project, output="fine", phase="build")
+
+        assert self.codes(project, source) == []
+        make_run(project, output="fine", phase="write")
+        assert len(self.codes(project, source)) == 1

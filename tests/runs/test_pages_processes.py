@@ -79,7 +79,7 @@ def test_two_versions_are_compared_by_rule_and_by_line(project: Project) -> None
 
     assert "<del>TODO|TBD</del>" in html
     assert "<ins>TODO|TBD|FIXME</ins>" in html
-    assert '<span class="l add">' in html
+    assert '<td class="s-after" data-n="1">' in html
 
 
 def test_the_source_comes_back_byte_for_byte(project: Project) -> None:

@@ -76,7 +76,8 @@ def list_runs(request: HttpRequest, query: Query[schemas.RunQuery]) -> schemas.R
     """Newest first; every filter narrows. A parameter that is none of these is refused."""
     refuse_unknown_parameters(request, schemas.RunQuery)
     filters = RunFilters(**query.dict(exclude={"cursor", "limit"}))
-    rows = filter_runs(Run.objects.filter(project=access_of(request).project), filters)
+    project = access_of(request).project
+    rows = filter_runs(Run.objects.filter(project=project), filters, project=project)
     runs, following = newest_first(
         rendering.summaries(rows), cursor=query.cursor, limit=query.limit
     )

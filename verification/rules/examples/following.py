@@ -33,6 +33,7 @@ def _move(process: Process, old: Rule, new: Rule, actor: Actor) -> None:
     going = living.filter(rule=old).exclude(text__in=there.values("text")).order_by("-pk")
     room = max(0, MAX_PINS - there.count())
     moved = Pin.objects.filter(pk__in=list(going.values_list("pk", flat=True)[:room]))
+    Pin.objects.filter(rule=old, removed_at__isnull=False).update(rule=new)
     if count := moved.update(rule=new):
         diff: dict[str, list[Any]] = {"rule": [old.name, new.name], "pins": [None, count]}
         record(actor, "examples.followed", process, project=process.project, diff=diff)

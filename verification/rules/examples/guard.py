@@ -86,7 +86,7 @@ def register() -> None:
 def report_of(wish: Publication) -> Report | None:
     """What the examples say of a text; None: it does not load."""
     if wish.version is None:
-        definition = load(wish.source_text).definition
+        definition = load(wish.source_text, is_stored=True).definition
     else:
         definition = definition_of(wish.version.pk)
     if definition is None:

@@ -50,6 +50,8 @@ def pin(
     place = {"run": source.run, "path": source.path, "evidence": source.evidence} if source else {}
     with transaction.atomic():
         rule = _locked(rule_row(process, name, access.actor.user))
+        process.refresh_from_db(fields=["published"])
+        rule_row(process, name, access.actor.user)  # it may have been renamed while we waited
         same = _need_room(rule, kept, expected)
         if same is not None:
             return Pinned(same, is_new=False)
@@ -90,8 +92,8 @@ def take_back(*, access: Access, pin: UUID) -> Pin:
     """
     access.need(Role.EDITOR)
     with transaction.atomic():
-        found = pin_named(access, pin)
-        _locked(found.rule)
+        _locked(pin_named(access, pin).rule)
+        found = pin_named(access, pin)  # a publication may have moved it while we waited
         if _need_room(found.rule, found.text, Expected(found.expected)) is None:
             Pin.objects.filter(pk=found.pk).update(removed_at=None)
             process = found.rule.process

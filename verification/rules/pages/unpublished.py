@@ -35,7 +35,8 @@ def unpublished(process: Process, name: str, user: User | None) -> Unpublished |
     definition = load(draft.source_text).definition if draft else None
     rules = definition.rules if definition else ()
     index = next((at for at, rule in enumerate(rules) if rule.name == name), None)
-    backtest = Backtest.objects.filter(process=process, rule=name).order_by("-tried_at").first()
+    tried = Backtest.objects.filter(process=process, rule=name).order_by("-tried_at")
+    backtest = tried.first() if user else None
     if index is None and backtest is None and not pins_of(process, [name]).exists():
         return None
     return Unpublished(

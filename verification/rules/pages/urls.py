@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path
 
-from verification.rules.pages import views
+from processes.urls import DRAFT
+from verification.rules.pages import observing, views
 
 RULES = "p/<slug:project>/rules/"
 
 urlpatterns: list[URLPattern] = [
+    path(f"{DRAFT}rules/observe/", observing.rule_observe, name="rule_observe"),
     path(RULES, views.rule_search, name="rule_search"),
     path(f"{RULES}<str:slug>/", views.rule_named, name="rule_named"),
     path(f"{RULES}<str:slug>/<int:rule>/", views.rule_detail, name="rule_page"),

@@ -22,7 +22,7 @@ from processes.guards import PUBLISHING, Publication
 from processes.models import Process
 from processes.models import Rule as RuleName
 from processes.views.access import number_in, process_of
-from verification.rules.pages import searching
+from verification.rules.pages import observing, searching
 from verification.rules.pages.page import rule_page
 from verification.rules.pages.searching import RuleFilters
 from verification.rules.pages.unpublished import unpublished
@@ -83,7 +83,7 @@ def rule_named(request: AccessRequest, slug: str) -> HttpResponse:
     known = unpublished(process, name, request.user if request.access.is_editor else None)
     if known is None:
         raise Http404
-    return render(request, "rules/rule_unpublished.html", {"process": process, "known": known})
+    return observing.page(request, process, known, PublishForm())
 
 
 @require_safe

@@ -9,7 +9,8 @@ from loomverify.accounts.models import Role
 from loomverify.errors import Conflict, InputError, NotFound
 from processes import rule_edits, services
 from processes.definition.model import Enforcement, Rule
-from processes.models import Process, ProcessVersion
+from processes.models import Draft, Process, ProcessVersion
+from processes.services.drafts import Stored
 from processes.services.versions import ANY_VERSION, lock_versions
 
 MAX_NOTE_CHARS = 300
@@ -57,6 +58,45 @@ def set_enforcement(
         )
 
 
+def observe_draft(
+    *,
+    draft: Draft,
+    lock_version: int,
+    name: str,
+    actor: Actor,
+    reason: str,
+    corpus_reason: str = "",
+) -> Stored:
+    """Publish a draft with one of its rules observed: the first step of a new rule.
+
+    Raises:
+        NotFound, Conflict, InputError, Objected: as `set_enforcement` and `publish_draft` do;
+            the draft is left as it was.
+    """
+    with transaction.atomic():
+        draft = services.edit_draft(
+            draft=draft,
+            lock_version=lock_version,
+            change=lambda text: observed_text(text, name),
+        )
+        return services.publish_draft(
+            draft=draft,
+            lock_version=draft.lock_version,
+            actor=actor,
+            role=Role.ADMIN,
+            reason=reason,
+            corpus_reason=corpus_reason,
+        )
+
+
+def observed_text(source: str, name: str) -> str:
+    """The text with a rule observed, which it may be already."""
+    text = rule_edits.text_of(source)
+    if _rule(text, name).usual_enforcement is Enforcement.OBSERVE:
+        return source
+    return stepped_text(source, name, Enforcement.OBSERVE)
+
+
 def stepped_text(source: str, name: str, to: Enforcement) -> str:
     """The text with a rule's enforcement set; every other byte stays.
 
@@ -88,7 +128,7 @@ def _published(process: Process, instead_of: int | None) -> ProcessVersion:
 def _rule(text: rule_edits.Text, name: str) -> Rule:
     found = [rule for rule in text.definition.rules if rule.name == name]
     if not found:
-        raise NotFound("rule.unknown", f"The published version has no rule {name[:80]!r}.")
+        raise NotFound("rule.unknown", f"There is no rule {name[:80]!r}.")
     if len(found) > 1:
         raise Conflict(
             "rule.ambiguous", "Several rules have this name. Give them names of their own first."
