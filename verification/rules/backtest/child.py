@@ -7,6 +7,7 @@ of the input, or a long silence, is the end of the process. It never writes anyt
 
 from __future__ import annotations
 
+import hashlib
 import json
 import signal
 import sys
@@ -24,10 +25,9 @@ from processes.definition.model import Definition, Target
 from verification.adapters.limits import limit_cpu, limit_memory
 from verification.engine.case import Case
 from verification.engine.checks.materials import MAX_FILE_BYTES, is_binary, searched_files
-from verification.engine.evidence import Matches, Pattern, Submission, SubmittedFile
+from verification.engine.evidence import Matches, Pattern, Submission
 from verification.engine.matching import Texts, search
 from verification.engine.verifier import VerifierSpec
-from verification.rules.backtest.disk import Disk
 from verification.runs.submission import submission_of
 
 JOB_CPU_SECONDS = 120
@@ -91,7 +91,7 @@ class Store:
     """Where runs are kept: the database, and the folder of their files."""
 
     connection: psycopg.Connection[Any]
-    disk: Disk
+    folder: Path
 
     def texts(
         self, job: Job, runs: Mapping[int, str]
@@ -111,24 +111,28 @@ class Store:
         listed: dict[int, dict[str, tuple[str, int]]] = {run: {} for run in runs}
         for run, path, sha256, size in self.connection.execute(FILES, (list(runs),)):
             listed[run][path] = (sha256, size)
-        wanted: list[tuple[int, Sequence[SubmittedFile] | None]] = []
         for run, body in self.connection.execute(BODIES, (list(runs),)):
             case = _case(job.definition, runs[run], submission_of(body, listed[run]))
-            wanted.append((run, None if case is None else searched_files(case)))
-        self.disk.announce(file.sha256 for _, files in wanted for file in files or ())
-        for run, files in wanted:
-            yield run, PHASE_GONE if files is None else self._read(files)
+            yield run, PHASE_GONE if case is None else self._read(case)
 
-    def _read(self, files: Sequence[SubmittedFile]) -> Sequence[Text] | str:
+    def _read(self, case: Case) -> Sequence[Text] | str:
+        files = searched_files(case)
         if any(file.size > MAX_FILE_BYTES for file in files):
             return TOO_LARGE
         if sum(file.size for file in files) > MAX_RUN_BYTES:
             return TOO_LARGE
         try:
-            contents = [(file.path, self.disk.read(file.sha256)) for file in files]
+            contents = [(file.path, self._content(file.sha256)) for file in files]
         except OSError:
             return LOST
         return [Text(found, path) for path, found in contents if not is_binary(path, found)]
+
+    def _content(self, sha256: str) -> bytes:
+        """Raises: OSError, it is not there, or is not what was stored."""
+        content = (self.folder / sha256[:2] / sha256).read_bytes()
+        if hashlib.sha256(content).hexdigest() != sha256:
+            raise OSError("changed")
+        return content
 
 
 def _evidence(items: Sequence[Mapping[str, Any]]) -> list[Text]:
@@ -193,7 +197,7 @@ def main() -> None:
         psycopg.connect(
             **kept["database"], autocommit=True, options="-c default_transaction_read_only=on"
         ),
-        Disk(Path()),
+        Path(),
     )
     job: Job | None = None
     while asked := _asked():
@@ -203,7 +207,7 @@ def main() -> None:
             job = Job(
                 fields["pattern"], fields["limit"], Target(fields["target"]), fields["source"]
             )
-            store = replace(store, disk=Disk(Path(fields["folder"])))
+            store = replace(store, folder=Path(fields["folder"]))
         elif job is not None:
             runs = {int(run): phase for run, phase in asked["runs"]}
             sys.stdout.write(json.dumps(list(answer(store, job, runs))) + "\n")
