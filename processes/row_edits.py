@@ -5,27 +5,41 @@ Each change names its rule or phase, so that it is right whatever else was edite
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from loomverify.errors import Conflict, InputError
 from processes.definition import patterns
-from processes.definition.model import RuleType
+from processes.definition.model import Rule, RuleType
 from processes.definition.patch import Move, Path
 from processes.rule_edits import PHASES, path_of, rule_edits, text_of
 
 
-def fields_set(source: str, *, index: int, name: str, fields: Mapping[str, str]) -> str:
-    """Give fields of one rule these values.
+def fields_set(
+    source: str, *, index: int, name: str, fields: Mapping[str, str], seen: Mapping[str, str]
+) -> str:
+    """Give fields of one rule these values, in the place of those that were `seen`.
 
     Raises:
         InputError: the text is broken, or a text that is no pattern would become one.
-        Conflict: the rule is gone.
+        Conflict: the rule is gone, or such a field says something else by now.
     """
     text = text_of(source)
     rule = text.rule(index, name)
+    for field, value in fields.items():
+        _need_as_seen(rule, field, {seen[field], value})
     if fields.get("type") == RuleType.REGEX and rule.type is not RuleType.REGEX:
         _need_pattern(name, rule.check, line=text.definition.place(f"{rule.path}.check")[0])
     return text.patched(rule_edits(text, rule, fields))
+
+
+def _need_as_seen(rule: Rule, field: str, known: Collection[str]) -> None:
+    now = str(getattr(rule, field) or "")
+    if now not in known:
+        raise Conflict(
+            "draft.stale",
+            f"Of {rule.name!r}, {field} was set to {now or 'usual'} in another window meanwhile. "
+            "Nothing was changed: choose again.",
+        )
 
 
 def _need_pattern(name: str, check: str, *, line: int) -> None:

@@ -29,6 +29,10 @@ class RowForm(forms.Form):
             self.fields[name] = forms.ChoiceField(choices=choices, required=not is_open)
             self.fields[f"seen_{name}"] = forms.ChoiceField(choices=choices, required=not is_open)
 
+    @property
+    def seen(self) -> dict[str, str]:
+        return {name: self.cleaned_data[f"seen_{name}"] for name in IN_PLACE}
+
     def chosen(self) -> dict[str, str]:
         """The fields that were changed on the page."""
         cleaned = self.cleaned_data

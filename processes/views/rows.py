@@ -50,7 +50,9 @@ def draft_rule_set(request: AccessRequest, draft: Draft, index: int) -> HttpResp
         form = RowForm(request.POST)
         if not form.is_valid():
             raise InputError("row.unknown", _first_error(form))
-        return row_edits.fields_set(source, index=index, name=name, fields=form.chosen())
+        return row_edits.fields_set(
+            source, index=index, name=name, fields=form.chosen(), seen=form.seen
+        )
 
     return _changed(request, draft, change, view="rules")
 

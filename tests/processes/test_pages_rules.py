@@ -420,6 +420,19 @@ def test_fields_set_in_two_windows_all_count(desk: Desk) -> None:
     assert answer.headers["Draft-Version"] == "5"
 
 
+def test_of_one_field_set_in_two_windows_the_first_stays_and_the_second_is_told(
+    desk: Desk,
+) -> None:
+    set_in_row(desk, "no-placeholders", target="evidence")
+    before = desk.draft.source_text
+
+    late = set_in_row(desk, "no-placeholders", target="deliverables")
+    assert "target was set to evidence in another window" in said(late)
+    assert desk.draft.source_text == before
+    same = set_in_row(desk, "no-placeholders", target="evidence")
+    assert "another window" not in said(same)
+
+
 def test_a_text_that_is_no_pattern_does_not_become_one_in_its_row(desk: Desk) -> None:
     desk.save(SOURCE_TEXT.replace("Every figure", "(every figure"))
     before = desk.draft.source_text
