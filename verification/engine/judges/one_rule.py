@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
 
 from processes.definition.model import Rule
 from verification.engine.case import Case, Ports
@@ -23,14 +22,13 @@ class Said:
     """`findings` are the rule's own: none, where it is satisfied.
 
     `lost` is the reason code for which nothing was heard, '' where something was; `why` tells
-    more. `calls` are those that were made, `cost_usd` what they cost.
+    more. `calls` are those that were made.
     """
 
     findings: Sequence[Finding] = ()
     lost: str = ""
     why: str = ""
     calls: int = 0
-    cost_usd: Decimal = Decimal(0)
 
 
 def first_question(case: Case, ports: Ports) -> Question:
@@ -72,5 +70,4 @@ def _findings(case: Case, heard: Heard, word: Word) -> Sequence[Finding]:
 def _told(
     talk: Conversation, *, findings: Sequence[Finding] = (), lost: str = "", why: str = ""
 ) -> Said:
-    cost = sum((Decimal(answer.cost_usd) for answer in talk.answers), Decimal(0))
-    return Said(findings, lost, why, talk.calls, cost)
+    return Said(findings, lost, why, talk.calls)

@@ -15,11 +15,11 @@ from django.views.decorators.http import require_POST
 from loomverify.accounts.access import AccessRequest
 from loomverify.errors import InputError
 from loomverify.guarding import REASON, Objected
-from processes.comparing import compared
-from processes.definition.load import load
+from processes.definition.compare import compare
 from processes.forms import PublishForm
 from processes.guards import PUBLISHING, Publication
 from processes.models import Draft, Process
+from processes.selectors import definition_of
 from processes.services.drafts import newest_version
 from processes.views.access import draft_page, lock_version_of
 from verification.rules.pages.unpublished import Unpublished, unpublished
@@ -47,7 +47,7 @@ def page(
             "refusal": refusal,
             "newest": newest,
             "is_behind": newest.pk != draft.base_id,
-            "others": _others(draft, known.name),
+            "others": _others(draft, known),
             "words": _words(process, draft, known.name),
         }
     return render(request, "rules/rule_unpublished.html", context, status=status)
@@ -90,13 +90,13 @@ def rule_observe(request: AccessRequest, draft: Draft) -> HttpResponse:
     return page(request, draft.process, known, form, refusal=refusal, status=status)
 
 
-def _others(draft: Draft, name: str) -> int:
-    """How many other rules and phases the draft changes: they are published as well."""
-    old, new = load(draft.base.source_text).definition, load(draft.source_text).definition
-    if old is None or new is None:
+def _others(draft: Draft, known: Unpublished) -> int:
+    """How many other changes the draft holds: they are published as well."""
+    if known.definition is None:
         return 0
-    shown = compared(old, new, draft.base.source_text, draft.source_text)
-    return sum(one.name != name for section in shown.sections for one in section.entries)
+    changes = compare(definition_of(draft.base_id), known.definition)
+    others = sum(one.name != known.name for one in (*changes.rules, *changes.phases))
+    return others + bool(changes.process)
 
 
 def _words(process: Process, draft: Draft, name: str) -> Sequence[Any]:

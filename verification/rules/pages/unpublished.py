@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from loomverify.accounts.models import User
 from processes import selectors
 from processes.definition.load import load
-from processes.definition.model import Rule
+from processes.definition.model import Definition, Rule
 from processes.models import Draft, Process
 from processes.renames import renamed_in
 from verification.rules.examples.selectors import pins_of
@@ -18,11 +18,12 @@ from verification.rules.models import Backtest
 class Unpublished:
     """`rule` is what the reader's own draft says, at `index`; drafts of others are their own.
 
-    `formerly`: under which name it is published, '' where it is new.
+    `definition` is that draft's, where it loads. `formerly`: under which name it is published, '' where it is new.
     """
 
     name: str
     draft: Draft | None
+    definition: Definition | None
     rule: Rule | None
     index: int | None
     formerly: str
@@ -42,6 +43,7 @@ def unpublished(process: Process, name: str, user: User | None) -> Unpublished |
     return Unpublished(
         name=name,
         draft=draft,
+        definition=definition,
         rule=None if index is None else rules[index],
         index=index,
         formerly=renamed_in(process, definition).get(name, "") if definition else "",

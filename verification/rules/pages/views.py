@@ -23,6 +23,7 @@ from processes.models import Process
 from processes.models import Rule as RuleName
 from processes.views.access import number_in, process_of
 from verification.rules.pages import observing, searching
+from verification.rules.pages.observing import ASKED
 from verification.rules.pages.page import rule_page
 from verification.rules.pages.searching import RuleFilters
 from verification.rules.pages.unpublished import unpublished
@@ -31,7 +32,6 @@ from verification.runs.spans import Window
 
 WINDOWS = ("24h", "7d", "30d", "90d")
 PER_PAGE = 50
-ASKED = "Say why it is to judge runs all the same. Nothing was published."
 
 
 class StepForm(PublishForm):

@@ -32,7 +32,7 @@ class Known:
         a lost worker heard of it is heard again, whatever it was.
         """
         rows = SampledAnswer.objects.filter(cache_key=key)
-        if own := rows.filter(sampled_run=of).order_by("-pk").first():
+        if of and (own := rows.filter(sampled_run=of).order_by("-pk").first()):
             return _answer(own)
         rows = rows.filter(sampled_run__lost="", sampled_run__answered_at__isnull=False)
         if sampled := rows.exclude(recovery__in=("", Stage.UNREADABLE)).order_by("-pk").first():
