@@ -34,6 +34,7 @@ from verification.runs.models import (
     Task,
     TierResult,
 )
+from verification.runs.submission import named_paths
 from verification.verifiers.models import VerifierVersion
 
 _numbers = itertools.count(1)
@@ -174,16 +175,14 @@ def make_run(
         **columns,
     )
     task_body = {"id": task.external_id, "description": run.title}
-    Submission.objects.create(
-        run=run,
-        body={
-            "process": process.slug,
-            "phase": phase,
-            "output": output,
-            **(body or {}),
-            "task": {**task_body, **(body or {}).get("task", {})},
-        },
-    )
+    said = {
+        "process": process.slug,
+        "phase": phase,
+        "output": output,
+        **(body or {}),
+        "task": {**task_body, **(body or {}).get("task", {})},
+    }
+    Submission.objects.create(run=run, body=said, named_paths=named_paths(said))
     add_files(run, files or {})
     Event.objects.create(run=run, seq=1, kind="run_submitted", at=created_at, data={})
     if finished:

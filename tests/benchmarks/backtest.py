@@ -34,7 +34,7 @@ PATTERNS = {
     "what most hold": r"quick\w+",
     "target: deliverables": "unobtainable|lorem ipsum",
 }
-COLD = ("one word", "target: deliverables")
+COLD = ("one word", "alternation", "target: deliverables")
 NEXT = b"<!--next-->"
 DROP_CACHES = Path("/proc/sys/vm/drop_caches")
 Row = tuple[str, str, str, bool]
@@ -110,8 +110,8 @@ def _cold_rows(stack: Stack) -> list[Row]:
         first, seconds, _ = _beside_django(stack, "measured", what, "cold")
         name = f"a rule on {RUNS:,} runs of 20 kB, {what}, {caches}"
         told += [
-            (name, f"{seconds:.2f} s", "", True),
-            (f"{name}: first figures", f"{first * 1000:.0f} ms", "", True),
+            (name, f"{seconds:.2f} s", f"under {SECONDS:.0f} s", seconds < SECONDS),
+            _first_row(name, first),
         ]
     return told
 
@@ -237,14 +237,16 @@ def generate(project: Any) -> None:
 def _fill(project: Any) -> None:
     from verification.runs.evidence_store import name_blobs, store_contents
     from verification.runs.models import Run, RunFile, Submission
+    from verification.runs.submission import named_paths
 
+    task = {"task": {"id": "t", "description": "d"}}
     words = random.Random(7)  # noqa: S311 - texts for a benchmark
     runs = list(Run.objects.filter(project=project).values_list("pk", flat=True))
     for at in range(0, len(runs), 500):
         some = runs[at : at + 500]
         texts = {run: _text(words) for run in some}
         Submission.objects.bulk_create(
-            Submission(run_id=run, body={"task": {"id": "t", "description": "d"}, "output": text})
+            Submission(run_id=run, body=task | {"output": text}, named_paths=named_paths(task))
             for run, text in texts.items()
         )
         store_contents(project, [text.encode() for text in texts.values()])

@@ -21,6 +21,7 @@ from verification.rules.backtest import readers as pool
 from verification.rules.backtest.running import Progress, Running, backtest
 from verification.rules.backtest.wish import Wish, wish_of, with_rule
 from verification.rules.models import Backtest
+from verification.runs.models import Submission
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -116,6 +117,22 @@ def test_deliverables_are_those_that_the_check_itself_searches(project: Project)
     assert (found.place["path"], found.place["line"], found.place["column"]) == (
         "report.json", 2, 8,
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("is_kept", [True, False], ids=["paths beside", "body alone"])
+def test_files_that_a_submission_names_are_searched(project: Project, is_kept: bool) -> None:
+    make_run(
+        project,
+        body={"task": {"expected_outputs": ["notes.*"]}},
+        files={"notes.txt": b"N/A", "other.txt": b"N/A"},
+    )
+    if not is_kept:  # as an earlier program did
+        Submission.objects.update(named_paths=None)
+
+    [found] = tried(wish(project, target="deliverables")).changed
+
+    assert found.place is not None
+    assert found.place["path"] == "notes.txt"
 
 
 @pytest.mark.parametrize("is_gone", [True, False])

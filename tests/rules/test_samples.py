@@ -10,12 +10,14 @@ from typing import Any
 
 import pytest
 from django.conf import LazySettings
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from loomverify.accounts.access import Access, person
 from loomverify.accounts.models import Project, Role
 from loomverify.errors import Conflict
-from tests.builders import make_project, make_run, make_user
+from tests.builders import generate_runs, make_project, make_run, make_user
 from tests.model_server import ModelServer, model_server, together
 from tests.runs.conftest import Caller
 from tests.runs.judged import AWAY, NOISE, judged_by, submit, work_on
@@ -32,7 +34,7 @@ from verification.rules.models import (
     SampleState,
     SampleStop,
 )
-from verification.rules.samples import claiming, services, waking, working
+from verification.rules.samples import claiming, drawing, services, waking, working
 from verification.rules.samples.drawing import draw
 from verification.rules.samples.price import price
 from verification.rules.samples.results import progress_of
@@ -481,6 +483,29 @@ def test_the_lot_falls_alike_each_time_and_decided_runs_can_be_asked_for(
     assert (len(set(first.run_ids)), first.of) == (10, 31)
     assert set(first.run_ids) != {known.pk, *runs[-9:]}
     assert draw(wish(project), Drawn.DECIDED, 10).run_ids == [known.pk]
+
+
+def test_decided_runs_are_found_by_their_index(project: Project, server: ModelServer) -> None:
+    generate_runs(project, 2_000)
+    decided(project, "fail", "BAD")
+
+    with connection.cursor() as cursor, CaptureQueriesContext(connection) as asked:
+        cursor.execute("analyze runs_run")
+        draw(wish(project), Drawn.DECIDED, 10)
+        cursor.execute(f"explain {asked[-1]['sql']}")
+        plan = "\n".join(line for (line,) in cursor.fetchall())
+
+    assert "run_decided" in plan
+
+
+def test_runs_that_lie_too_far_back_are_not_looked_for(
+    project: Project, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    past(project, "BAD")
+    newest = past(project, "fine").pk
+    monkeypatch.setattr(drawing, "LOOKED_AT", 1)
+
+    assert draw(wish(project), Drawn.BY_LOT, 10).run_ids == [newest]
 
 
 def test_there_is_nothing_to_ask_without_a_judge_or_without_runs(project: Project) -> None:

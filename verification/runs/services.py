@@ -32,7 +32,7 @@ from verification.runs.models import (
     Submission,
     Task,
 )
-from verification.runs.submission import submission_of
+from verification.runs.submission import named_paths, submission_of
 from verification.runs.wake import waker
 from verification.verifiers.models import VerifierVersion
 
@@ -212,7 +212,7 @@ def _store(access: Access, intake: Intake) -> Run:
         retain_until=now + timedelta(days=access.project.retention_days),
         search=SearchVector(Value(_searchable(submission.output, title, task)), config="simple"),
     )
-    Submission.objects.create(run=run, body=body)
+    Submission.objects.create(run=run, body=body, named_paths=named_paths(body))
     _store_files(run, intake.files)
     events.append(run.pk, [("run_submitted", {"by": access.actor.name})], at=now)
     transaction.on_commit(waker(run.pk))

@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
 from django.conf import settings
 
+from verification.engine.checks.changed_files import changed_paths
 from verification.engine.evidence import (
     Claim,
     EvidenceItem,
@@ -28,9 +29,7 @@ def submission_of(body: Mapping[str, Any], files: Mapping[str, tuple[str, int]])
         task=_task(body["task"]),
         output=body.get("output") or "",
         tool_calls=tuple(ToolCall(**call) for call in body.get("tool_calls") or ()),
-        files=tuple(
-            SubmittedFile(path, sha256, size) for path, (sha256, size) in sorted(files.items())
-        ),
+        files=_files(files),
         claims=tuple(
             Claim(**{**claim, "evidence": tuple(claim.get("evidence") or ())})
             for claim in body.get("claims") or ()
@@ -46,6 +45,34 @@ def submission_of(body: Mapping[str, Any], files: Mapping[str, tuple[str, int]])
 
 def _task(task: Mapping[str, Any]) -> TaskSpec:
     return TaskSpec(**{**task, "expected_outputs": tuple(task.get("expected_outputs") or ())})
+
+
+def named_paths(body: Mapping[str, Any]) -> dict[str, list[str]]:
+    """The paths that a stored body names: beside it, they are read without reading the texts."""
+    calls = body.get("tool_calls") or ()
+    changed = (path for call in calls for path in changed_paths(call.get("files_changed")))
+    return {
+        "expected_outputs": list(body["task"].get("expected_outputs") or ()),
+        "files_changed": list(dict.fromkeys(changed)),
+    }
+
+
+def submission_of_paths(
+    named: Mapping[str, Sequence[str]], files: Mapping[str, tuple[str, int]]
+) -> Submission:
+    """As much of a submission as says which of its files are the work's; `named_paths` of its body."""
+    return Submission(
+        task=TaskSpec("", "", expected_outputs=tuple(named["expected_outputs"])),
+        output="",
+        tool_calls=(ToolCall("", True, files_changed=list(named["files_changed"])),),
+        files=_files(files),
+    )
+
+
+def _files(files: Mapping[str, tuple[str, int]]) -> tuple[SubmittedFile, ...]:
+    return tuple(
+        SubmittedFile(path, sha256, size) for path, (sha256, size) in sorted(files.items())
+    )
 
 
 def fence_of(project: UUID, body: Mapping[str, Any], files: Mapping[str, tuple[str, int]]) -> str:

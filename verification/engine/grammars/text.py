@@ -45,7 +45,7 @@ def wide_encoding(content: bytes) -> str:
         if content.startswith(mark):
             return encoding
     sample = content[: _SAMPLE_BYTES & ~1]
-    if len(sample) < 2 or len(content) % 2:
+    if len(sample) < 2 or len(content) % 2 or b"\0" not in sample:
         return ""
     even, odd = sample[::2], sample[1::2]
     if not even.count(0) and odd.count(0) * 10 > len(odd) * 7:

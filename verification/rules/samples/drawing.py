@@ -17,20 +17,25 @@ USUAL_SIZE = 20
 MAX_SIZE = SIZES[-1]
 LATELY = 2_000
 """Drawn from so many of the newest runs."""
+LOOKED_AT = 50_000
+"""Among so many of the newest runs a judge may have been asked about none."""
 
 # A run that tier 1 rejected asks no judge whatever the rule says.
 _DRAWN = """
     with newest as (
-        select run.id, run.uuid, run.created_at from runs_run run
+        select run.id, run.uuid, run.created_at, run.tier_achieved from runs_run run
         where run.project_id = %(project)s and run.process_id = %(process)s
           and run.state = 'finished' and run.phase_id = any(%(phases)s)
-          and run.created_at >= %(since)s and run.tier_achieved > 1
-          and run.live_evaluation_id is not null
+          and run.created_at >= %(since)s and run.live_evaluation_id is not null
           and (not %(decided)s or run.review_state = 'decided')
         order by run.created_at desc, run.id desc
+        limit %(looked_at)s
+    ), judged as (
+        select * from newest where tier_achieved > 1
+        order by created_at desc, id desc
         limit %(lately)s
     )
-    select id, count(*) over () from newest order by {order} limit %(size)s
+    select id, count(*) over () from judged order by {order} limit %(size)s
 """
 _ORDERS = {
     # The same lot falls each time: what was answered before is not paid for again.
@@ -60,6 +65,7 @@ def draw(wish: Wish, how: Drawn, size: int) -> Draw:
         "phases": [phase.id for phase in _asked(wish)],
         "since": wish.since or EARLIEST,
         "decided": how is Drawn.DECIDED,
+        "looked_at": LOOKED_AT,
         "lately": LATELY,
         "size": size,
     }

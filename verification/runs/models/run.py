@@ -173,6 +173,11 @@ class Run(models.Model):
                 condition=models.Q(live_evaluation__isnull=False),
                 name="run_by_phase",
             ),
+            models.Index(
+                fields=["process", "phase_id", "-created_at", "-id"],
+                condition=models.Q(review_state="decided"),
+                name="run_decided",
+            ),
             # What people look for is rare; small indexes find it without reading every run.
             models.Index(
                 fields=["project", "-created_at", "-id"],
@@ -217,6 +222,8 @@ class Submission(models.Model):
         Run, primary_key=True, on_delete=models.CASCADE, related_name="submission"
     )
     body = models.JSONField()
+    named_paths = models.JSONField(null=True)
+    """As `submission.named_paths` tells; None where it was submitted to an earlier program."""
 
     def __str__(self) -> str:
         return f"submission of {self.run}"
