@@ -205,4 +205,5 @@ def test_an_estimate_is_the_whole_prompt_and_the_longest_answer(
         max_output_tokens=4000,
     )
 
-    assert budgets.estimate(connection, 30_000) == usd
+    assert budgets.estimate(connection, "a" * 20_000, "b" * 10_000) == usd
+    assert budgets.estimate(connection, "\u5b57" * 10_000) == usd

@@ -139,7 +139,7 @@ class StoredJudge:
         """
         self.books.hold.check()
         question, now = asking.question, timezone.now()
-        estimate = budgets.estimate(asking.connection, len(question.system) + len(question.prompt))
+        estimate = budgets.estimate(asking.connection, question.system, question.prompt)
         is_granted = budgets.reserve(
             project_id=self.books.work.project_id,
             process_id=self.books.work.process_id,

@@ -80,8 +80,7 @@ class _Call:
     def reserve(self) -> str:
         """Set the next call's estimate aside; say why it may not be made."""
         payer, now = self.payer, timezone.now()
-        length = len(self.question.system) + len(self.question.prompt)
-        estimate = budgets.estimate(self.connection, length)
+        estimate = budgets.estimate(self.connection, self.question.system, self.question.prompt)
         if not payer.grant(estimate, seconds=self.connection.timeout_seconds):
             return BUDGET_EXHAUSTED
         is_granted = budgets.reserve(

@@ -23,7 +23,8 @@ from processes.models import Process
 from verification.adapters.judge import Connection, price
 from verification.verifiers.models import Budget, Spending
 
-CHARS_PER_TOKEN = 3
+BYTES_PER_TOKEN = 3
+"""Of UTF-8: English has more, Chinese about as many."""
 """Fewer than most texts have, so that an estimate is seldom too low."""
 MILLION = 1_000_000
 SMALLEST = Decimal("0.000001")
@@ -45,10 +46,11 @@ class Spent:
         return self.settled_usd + self.under_way_usd
 
 
-def estimate(connection: Connection, prompt_chars: int) -> Decimal:
+def estimate(connection: Connection, *prompt: str) -> Decimal:
     """What a call costs at most: the whole prompt, and the longest answer. Unknown prices: 0."""
     asked, said = price(connection) or (Decimal(0), Decimal(0))
-    prompt_tokens = -(-prompt_chars // CHARS_PER_TOKEN)
+    length = sum(len(text.encode(errors="replace")) for text in prompt)
+    prompt_tokens = -(-length // BYTES_PER_TOKEN)
     cost = (asked * prompt_tokens + said * connection.max_output_tokens) / MILLION
     return _rounded(cost)
 

@@ -138,10 +138,9 @@ class _Costs:
         if connection is None or self.known.has(self.known.key(question, connection)):
             return
         self.asked += 1
-        length = len(question.system) + len(question.prompt)
         usual = replace(connection, max_output_tokens=self._said_tokens(connection))
-        self.usd += budgets.estimate(usual, length)
-        self.max_usd += MOST_ASKED * budgets.estimate(connection, length)
+        self.usd += budgets.estimate(usual, question.system, question.prompt)
+        self.max_usd += MOST_ASKED * budgets.estimate(connection, question.system, question.prompt)
 
     def _connection(self, name: str) -> Connection | None:
         if name not in self._connections:
