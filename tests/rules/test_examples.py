@@ -365,7 +365,7 @@ def test_the_check_reads_pins_in_a_constant_number_of_queries(
     wish = Publication(process, version.source_text, version)
     report_of(wish)
 
-    with django_assert_num_queries(2):
+    with django_assert_num_queries(3):
         report = report_of(wish)
 
     assert report

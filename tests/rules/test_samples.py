@@ -17,7 +17,9 @@ from django.utils import timezone
 from loomverify.accounts.access import Access, person
 from loomverify.accounts.models import Project, Role
 from loomverify.errors import Conflict
+from loomverify.guarding import Objected
 from tests.builders import generate_runs, make_project, make_run, make_user
+from tests.golden.guarding import put_live, version_of
 from tests.model_server import ModelServer, model_server, together
 from tests.runs.conftest import Caller
 from tests.runs.judged import AWAY, NOISE, judged_by, submit, work_on
@@ -25,9 +27,14 @@ from tests.verifiers.racing import at_once
 from verification.engine.outcome import Outcome
 from verification.rules.backtest.running import Progress
 from verification.rules.backtest.wish import Wish, wish_of, with_rule
+from verification.rules.examples.listing import listing
+from verification.rules.examples.services import pin
+from verification.rules.examples.sources import Source
+from verification.rules.examples.trying import Standing
 from verification.rules.models import (
     Backtest,
     Drawn,
+    Expected,
     Sample,
     SampledAnswer,
     SampledRun,
@@ -496,6 +503,60 @@ def test_decided_runs_are_found_by_their_index(project: Project, server: ModelSe
         plan = "\n".join(line for (line,) in cursor.fetchall())
 
     assert "run_decided" in plan
+
+
+def test_pinned_runs_are_asked_about_and_a_broken_pin_stands_in_the_way(
+    project: Project, server: ModelServer
+) -> None:
+    put_live(version_of(project, wish(project).source_text))
+    past(project, "BAD but not pinned")
+    access, tone = editor(project), wish(project)
+    sources: dict[str, dict[str, Any]] = {
+        "caught": {"source": Source(past(project, "BAD"))},
+        "let go": {"source": Source(past(project, "fine", tier_achieved=1))},
+        "pasted": {"text": "BAD, too"},
+    }
+    pinned = {
+        what: pin(access=access, process=tone.process, name="tone", expected=Expected.CAUGHT, **of)
+        for what, of in sources.items()
+    }
+
+    before = standings(tone)
+    sample = asked(project, tone, how=Drawn.PINNED)
+    after = standings(tone)
+
+    assert set(before.values()) == {Standing.UNTRIED}
+    assert progress_of(sample).evaluated == 2
+    assert after == {
+        pinned["caught"].pin.pk: Standing.HOLDS,
+        pinned["let go"].pin.pk: Standing.BROKEN,
+        pinned["pasted"].pin.pk: Standing.UNTRIED,
+    }
+    with pytest.raises(Objected, match=r"1 of 3 examples broken.*passes, must be caught"):
+        put_live(version_of(project, f"{tone.source_text}\n# Said anew.\n"))
+    assert set(standings(wish(project, "The tone is warm")).values()) == {Standing.UNTRIED}
+
+
+def test_what_a_judge_leaves_open_says_nothing_of_a_pin(
+    project: Project, server: ModelServer
+) -> None:
+    put_live(version_of(project, wish(project).source_text))
+    source = Source(past(project, "BAD"))
+    tone = wish(project)
+    pin(
+        access=editor(project), process=tone.process, name="tone", expected=Expected.CAUGHT,
+        source=source,
+    )  # fmt: skip
+    server.script = [NOISE]
+
+    asked(project, tone, how=Drawn.PINNED)
+
+    assert set(standings(tone).values()) == {Standing.UNTRIED}
+
+
+def standings(wish_: Wish) -> dict[int, Standing]:
+    shown = listing(wish_.process, "tone", wish_.rule)
+    return {row.pin.pk: row.tried.standing for row in shown.rows}
 
 
 def test_runs_that_lie_too_far_back_are_not_looked_for(

@@ -88,6 +88,7 @@ class Drawn(models.TextChoices):
 
     BY_LOT = "by_lot", "drawn by lot"
     DECIDED = "decided", "decided by people, the newest"
+    PINNED = "pinned", "pinned to the rule"
 
 
 class SampleState(models.TextChoices):

@@ -15,12 +15,13 @@ from loomverify.errors import InputError, NotFound
 from processes.models import Process
 from processes.selectors import process_by_slug
 from verification.rules.examples import services
+from verification.rules.examples.judged import heard_of
 from verification.rules.examples.listing import Row, listing
 from verification.rules.examples.schemas import ExampleIn, ExampleList, ExampleOut
 from verification.rules.examples.selectors import rule_row, stand_of
 from verification.rules.examples.sources import Source
-from verification.rules.examples.trying import time_limit, tried
-from verification.rules.models import Expected, Pin
+from verification.rules.examples.trying import time_limit, try_pin
+from verification.rules.models import Pin
 from verification.runs.models import Run
 
 router = Router(tags=["Rules"])
@@ -102,7 +103,7 @@ def _source(access: Access, process: Process, body: ExampleIn) -> Source | None:
 
 def _row(process: Process, pin: Pin) -> Row:
     rule = stand_of(process).rule(pin.rule.name)
-    return Row(pin, tried(rule, pin.text, Expected(pin.expected), time_limit()))
+    return Row(pin, try_pin(rule, pin, heard_of(process, [rule]), time_limit()))
 
 
 def _out(row: Row) -> dict[str, Any]:

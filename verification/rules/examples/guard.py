@@ -17,8 +17,16 @@ from processes.models import Process
 from processes.renames import renamed_in
 from processes.selectors import definition_of
 from verification.rules.examples.listing import excerpt_of, origin_of, url_of
+from verification.rules.examples.judged import heard_of
 from verification.rules.examples.selectors import pins_of
-from verification.rules.examples.trying import IsTimeLeft, Standing, Tried, time_limit, tried
+from verification.rules.examples.trying import (
+    IsTimeLeft,
+    Standing,
+    Tried,
+    time_limit,
+    tried,
+    try_pin,
+)
 from verification.rules.models import Expected, Pin
 
 NAME = "examples"
@@ -140,9 +148,10 @@ def _pinned(
     process: Process, rules: Mapping[str, Rule], limit: IsTimeLeft
 ) -> Iterator[tuple[str, Found]]:
     """What is pinned, each with the name that it is pinned to."""
+    heard = heard_of(process, rules.values())
     for pin in pins_of(process, rules).iterator(chunk_size=PINS_AT_ONCE):
         rule = rules[pin.rule.name]
-        result = tried(rule, pin.text, Expected(pin.expected), limit)
+        result = try_pin(rule, pin, heard, limit)
         origin = f", {origin_of(pin)}" if origin_of(pin) else ""
         place = f"pinned{origin} ({pin.get_expected_display().lower()})"
         url = url_of(process, pin.rule.name, pin)

@@ -10,10 +10,11 @@ from django.urls import reverse
 
 from processes.definition.model import Rule
 from processes.models import Process
+from verification.rules.examples.judged import heard_of
 from verification.rules.examples.selectors import pins_of
 from verification.rules.examples.sources import Source
-from verification.rules.examples.trying import Standing, Tried, time_limit, tried
-from verification.rules.models import Expected, Pin
+from verification.rules.examples.trying import Standing, Tried, time_limit, try_pin
+from verification.rules.models import Pin
 
 EXCERPT_CHARS = 200
 
@@ -58,9 +59,9 @@ class Listing:
 
 def listing(process: Process, name: str, rule: Rule | None, *also: str) -> Listing:
     """Try `rule` on what is pinned to its name, and its other names, within the time of one lint."""
-    is_time_left = time_limit()
+    is_time_left, heard = time_limit(), heard_of(process, [rule])
     rows = [
-        Row(pin, tried(rule, pin.text, Expected(pin.expected), is_time_left))
+        Row(pin, try_pin(rule, pin, heard, is_time_left))
         for pin in pins_of(process, {name, *also})
     ]
     return Listing(name, url_of(process, name), rows)

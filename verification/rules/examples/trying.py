@@ -10,10 +10,13 @@ from enum import StrEnum
 from processes.definition import patterns
 from processes.definition.lint import MAX_COUNTED, MAX_SECONDS, counts_as_violated
 from processes.definition.model import Rule, RuleType
-from verification.rules.models import Expected
+from verification.rules.examples.judged import Heard
+from verification.rules.models import Expected, Pin
 
 IsTimeLeft = Callable[[], bool]
 NO_TIME = "There was no time to try it."
+NOT_ASKED = "No judge was asked yet: ask about the pinned runs, under the rule's form."
+NO_RUN = "A judge is asked about whole runs, not about a text."
 
 
 class Standing(StrEnum):
@@ -45,6 +48,19 @@ def time_limit(clock: Callable[[], float] = time.monotonic) -> IsTimeLeft:
     return lambda: clock() < until
 
 
+def try_pin(rule: Rule | None, pin: Pin, heard: Heard, is_time_left: IsTimeLeft) -> Tried:
+    """Try a pattern on what is pinned; of an instruction, tell what a judge said of the run."""
+    expected = Expected(pin.expected)
+    if rule is None or rule.type is RuleType.REGEX:
+        return tried(rule, pin.text, expected, is_time_left)
+    if pin.run_id is None:
+        return Tried(Standing.UNTRIED, NO_RUN)
+    is_caught = heard.get((rule.looks_for_sha256, pin.run_id))
+    if is_caught is None:
+        return Tried(Standing.UNTRIED, NOT_ASKED)
+    return _standing(is_caught=is_caught, expected=expected)
+
+
 def tried(rule: Rule | None, text: str, expected: Expected, is_time_left: IsTimeLeft) -> Tried:
     """Try what a rule looks for; what is no pattern is not tried here."""
     if rule is None:
@@ -60,7 +76,10 @@ def tried(rule: Rule | None, text: str, expected: Expected, is_time_left: IsTime
     found = _matches(rule, text, is_time_left)
     if found is None:
         return Tried(Standing.UNTRIED, NO_TIME)
-    is_caught = counts_as_violated(rule, found)
+    return _standing(is_caught=counts_as_violated(rule, found), expected=expected)
+
+
+def _standing(*, is_caught: bool, expected: Expected) -> Tried:
     if is_caught is (expected is Expected.CAUGHT):
         return Tried(Standing.HOLDS)
     return Tried(Standing.BROKEN, "is caught, must pass" if is_caught else "passes, must be caught")

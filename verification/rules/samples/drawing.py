@@ -1,4 +1,4 @@
-"""Which past runs a judge is asked about: those that a judge has seen before."""
+"""Which past runs a judge is asked about: those that a judge has seen before, or that are pinned."""
 
 from __future__ import annotations
 
@@ -28,10 +28,15 @@ _DRAWN = """
           and run.state = 'finished' and run.phase_id = any(%(phases)s)
           and run.created_at >= %(since)s and run.live_evaluation_id is not null
           and (not %(decided)s or run.review_state = 'decided')
+          and (not %(pinned)s or run.id in (
+              select pin.run_id from rules_pin pin join processes_rule rule on rule.id = pin.rule_id
+              where rule.process_id = %(process)s and rule.name = any(%(names)s)
+                and pin.removed_at is null
+          ))
         order by run.created_at desc, run.id desc
         limit %(looked_at)s
     ), judged as (
-        select * from newest where tier_achieved > 1
+        select * from newest where tier_achieved > 1 or %(pinned)s
         order by created_at desc, id desc
         limit %(lately)s
     )
@@ -41,6 +46,7 @@ _ORDERS = {
     # The same lot falls each time: what was answered before is not paid for again.
     Drawn.BY_LOT: "md5(uuid::text)",
     Drawn.DECIDED: "created_at desc, id desc",
+    Drawn.PINNED: "created_at desc, id desc",
 }
 
 
@@ -65,6 +71,8 @@ def draw(wish: Wish, how: Drawn, size: int) -> Draw:
         "phases": [phase.id for phase in _asked(wish)],
         "since": wish.since or EARLIEST,
         "decided": how is Drawn.DECIDED,
+        "pinned": how is Drawn.PINNED,
+        "names": [wish.rule.name, *wish.names],
         "looked_at": LOOKED_AT,
         "lately": LATELY,
         "size": size,
