@@ -4,6 +4,7 @@
   const area = document.querySelector("textarea[data-editor]");
   const guarded = document.querySelector("form[data-guard]");
   let editor = null;
+  let annotate = () => {};
   let sent = null;
   let leaving = false;
 
@@ -51,19 +52,32 @@
       bindKey: { win: "Ctrl-S", mac: "Command-S" },
       exec: () => area.form.requestSubmit(),
     });
+    annotate = window.loomProblems?.(editor, offsets) ?? annotate;
     annotate();
     goToHash();
   };
 
+  // The server counts lines as YAML does, and columns in characters without the byte order mark.
+  const offsets = (text) => {
+    const ends = [...text.matchAll(/\r\n|[\n\r\x85\u2028\u2029]/g)];
+    return (line, column) => {
+      const last = ends[Math.min(line - 2, ends.length - 1)];
+      const start = last ? last.index + last[0].length : Number(text.startsWith("\ufeff"));
+      const end = ends[line - 1]?.index ?? text.length;
+      return start + Array.from(text.slice(start, end)).slice(0, column - 1).join("").length;
+    };
+  };
+
   const goTo = (line, column) => {
+    const text = editor ? editor.getValue() : area.value;
+    const at = offsets(text)(line, column);
     if (editor) {
-      editor.gotoLine(line, column - 1, false);
+      const place = editor.session.doc.indexToPosition(at);
+      editor.gotoLine(place.row + 1, place.column, false);
       editor.focus();
       editor.container.scrollIntoView({ block: "nearest" });
       return;
     }
-    const before = area.value.split("\n").slice(0, line - 1).join("\n");
-    const at = (line > 1 ? before.length + 1 : 0) + column - 1;
     area.focus();
     area.setSelectionRange(at, at);
   };
@@ -71,18 +85,6 @@
   const goToHash = () => {
     const found = /^#L([0-9]{1,7})$/.exec(location.hash);
     if (area && found) goTo(Number(found[1]), 1);
-  };
-
-  const annotate = () => {
-    if (!editor) return;
-    const kinds = { error: "error", warning: "warning", note: "info" };
-    const problems = [...document.querySelectorAll("[data-problem]")].map(({ dataset }) => ({
-      row: Number(dataset.line) - 1,
-      column: Number(dataset.column) - 1,
-      text: dataset.message,
-      type: kinds[dataset.level],
-    }));
-    editor.session.setAnnotations(problems);
   };
 
   if (area && window.ace) dress();
@@ -141,58 +143,6 @@
     last.removeAttribute("placeholder");
     next.setAttribute("aria-label", last.getAttribute("aria-label").replace(/[0-9]+$/, (n) => Number(n) + 1));
     last.after(next);
-  });
-
-  // ------------------------------------------------------------ the order of rows
-
-  // Moves wait for each other, and each names its row: a row that moved is still found.
-  const rows = document.getElementById("rows");
-  const move = (row, values) => {
-    const sent = { seen_name: row.dataset.name, ...values };
-    htmx.ajax("POST", row.dataset.move, { source: rows, target: rows, swap: "innerHTML", values: sent });
-  };
-  let dragged = null;
-  const rowOf = (event) => event.target.closest?.("#rows [data-row]");
-
-  rows?.addEventListener("click", (event) => {
-    const button = event.target.closest("button[name=step]");
-    if (!button) return;
-    event.preventDefault();
-    move(rowOf(event), { step: button.value });
-  });
-  rows?.addEventListener("keydown", (event) => {
-    const step = { ArrowUp: "up", ArrowDown: "down" }[event.key];
-    const row = rowOf(event);
-    if (!step || !row || !event.altKey || event.ctrlKey || event.metaKey) return;
-    event.preventDefault();
-    if (!event.repeat || !rows.classList.contains("htmx-request")) move(row, { step });
-  });
-  rows?.addEventListener("dragstart", (event) => {
-    if (!event.target.closest?.("[data-grip]")) return;
-    dragged = rowOf(event);
-    event.dataTransfer.effectAllowed = "move";
-    event.dataTransfer.setData("text/plain", dragged.dataset.name);
-    event.dataTransfer.setDragImage(dragged, 12, 12);
-  });
-  const mark = (row) => {
-    for (const other of rows.querySelectorAll(".drop-above, .drop-below")) {
-      other.classList.remove("drop-above", "drop-below");
-    }
-    if (!row || row === dragged) return;
-    row.classList.add(Number(row.dataset.at) < Number(dragged.dataset.at) ? "drop-above" : "drop-below");
-  };
-  rows?.addEventListener("dragover", (event) => {
-    if (!dragged) return;
-    mark(rowOf(event));
-    if (rowOf(event)) event.preventDefault();
-  });
-  rows?.addEventListener("dragend", () => { mark(null); dragged = null; });
-  rows?.addEventListener("drop", (event) => {
-    const target = rowOf(event);
-    if (!dragged || !target || target === dragged) return;
-    event.preventDefault();
-    dragged.querySelector("a[data-walk]").focus(); // focus follows the row
-    move(dragged, { beside: target.dataset.at, beside_name: target.dataset.name });
   });
 
   // Of a folder only process files are sent: the server takes so many files and no more.
