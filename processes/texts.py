@@ -15,25 +15,27 @@ MAX_PAIRS = 5_000_000
 """Words of an old text times words of the new one, over all texts of a page: a second of work."""
 MIN_ALIKE = 0.5
 
+_Lines = list[tuple[str, str]]
+
 
 def with_line_ends_of(old: str, new: str) -> str:
     r"""Give `new`, whose line ends a browser made alike, the line ends that `old` has.
 
-    Lines that both begin or end with keep each their own; those between get what `old` uses
-    most.
+    Lines that both have keep each their own, a changed one that of the line in its place; new
+    ones get what `old` uses most.
 
     >>> with_line_ends_of("a\r\nb\r\n", "a\nc\nb\n")
     'a\r\nc\r\nb\r\n'
     """
     before, after = _lines(old), _lines(new)
-    usual = "\r\n" if old.count("\r\n") * 2 > len(before) - 1 else "\n"
     same = _common([text for text, _ in before], [text for text, _ in after])
-    kept = [end for _, end in before]
     tail = _common(
         [text for text, _ in reversed(before[same:])], [text for text, _ in reversed(after[same:])]
     )
-    middle = len(after) - same - tail
-    ends = [*kept[:same], *[usual] * middle, *(kept[len(kept) - tail :] if tail else [])]
+    usual = max(("\n", "\r\n", "\r"), key=[end for _, end in before].count)
+    ends = [end for _, end in before[:same]]
+    ends += _ends_between(before[same : len(before) - tail], after[same : len(after) - tail], usual)
+    ends += [end for _, end in before[len(before) - tail :]]
     joined: list[str] = []
     for (text, has_end), kept_end in zip(after, ends, strict=True):
         end = (kept_end or usual) if has_end else ""
@@ -43,7 +45,21 @@ def with_line_ends_of(old: str, new: str) -> str:
     return "".join(joined)
 
 
-def _lines(text: str) -> list[tuple[str, str]]:
+def _ends_between(before: _Lines, after: _Lines, usual: str) -> list[str]:
+    """Line ends of `after`, from those of `before`; empty where that line had none."""
+    ends = [usual] * len(after)
+    if {end for _, end in before} <= {usual} or len(before) * len(after) > MAX_PAIRS:
+        return ends
+    matcher = difflib.SequenceMatcher(
+        None, [text for text, _ in before], [text for text, _ in after]
+    )
+    for _tag, i, j, m, n in matcher.get_opcodes():
+        pairs = min(j - i, n - m)
+        ends[m : m + pairs] = [end for _, end in before[i : i + pairs]]
+    return ends
+
+
+def _lines(text: str) -> _Lines:
     """Lines with their ends; the last one has none."""
     found = [(match[1], match[2]) for match in LINE.finditer(text)]
     if len(found) > 1 and found[-2][1] == "":

@@ -16,6 +16,8 @@ MIXED = "a\r\nb\nc\r\nd"
         ("a\r\nb\r\n", "a\nb\nc\n", "a\r\nb\r\nc\r\n"),
         (MIXED, "a\r\nb\r\nc\r\nd", MIXED),
         (MIXED, "a\r\nb\r\nX\r\nc\r\nd", "a\r\nb\nX\r\nc\r\nd"),
+        (MIXED, "A\r\nb\r\nX\r\nc\r\nD", "A\r\nb\nX\r\nc\r\nD"),
+        ("a\rb\rc", "a\nB\nc", "a\rB\rc"),
         ("a", "a\r\nb\r\n", "a\nb\n"),
         ("a\n", "", ""),
         ("", "a\r\n", "a\n"),
