@@ -13,7 +13,7 @@ from tests.browser.scenes import Scene
 from tests.browser.test_backtest import editor, faults_of, url
 from tests.browser.test_pages import OVERFLOW
 from tests.model_server import ModelServer, model_server
-from tests.rules.test_samples import blames_bad, past
+from tests.rules.sampled import blames_bad, past
 from tests.runs.judged import judged_by
 from verification.rules import tasks
 from verification.rules.models import Sample

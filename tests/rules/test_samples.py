@@ -2,39 +2,36 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
 import pytest
-from django.conf import LazySettings
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from loomverify.accounts.access import Access, person
 from loomverify.accounts.models import Project, Role
 from loomverify.errors import Conflict
-from loomverify.guarding import Objected
-from tests.builders import generate_runs, make_project, make_run, make_user
-from tests.golden.guarding import put_live, version_of
+from tests.builders import generate_runs
 from tests.model_server import ModelServer, model_server, together
+from tests.rules.sampled import (
+    asked,
+    blames_bad,
+    decided,
+    editor,
+    past,
+    start,
+    wish,
+)
 from tests.runs.conftest import Caller
 from tests.runs.judged import AWAY, NOISE, judged_by, submit, work_on
 from tests.verifiers.racing import at_once
 from verification.engine.outcome import Outcome
 from verification.rules.backtest.running import Progress
-from verification.rules.backtest.wish import Wish, wish_of, with_rule
-from verification.rules.examples.listing import listing
-from verification.rules.examples.services import pin
-from verification.rules.examples.sources import Source
-from verification.rules.examples.trying import Standing
 from verification.rules.models import (
     Backtest,
     Drawn,
-    Expected,
     Sample,
     SampledAnswer,
     SampledRun,
@@ -47,89 +44,13 @@ from verification.rules.samples.price import price
 from verification.rules.samples.results import progress_of
 from verification.verifiers.models import Budget, Spending
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.usefixtures("nobody_waits_long"),
+]
 
 USD_A_CALL = Decimal(100 * 10 + 20 * 100) / 1_000_000
 """What the scripted judge's answer costs."""
-
-
-@pytest.fixture(autouse=True)
-def _nobody_waits_long(settings: LazySettings, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings.JUDGE_FIRST_WAIT_SECONDS = 0.01
-    monkeypatch.setattr(waking, "wake", lambda sample_id: True)
-
-
-@pytest.fixture
-def project() -> Project:
-    return make_project("ours")
-
-
-@pytest.fixture
-def server(project: Project) -> Iterator[ModelServer]:
-    with model_server(blames_bad) as server:
-        judged_by(project, server)
-        yield server
-
-
-def blames_bad(request: dict[str, Any]) -> str:
-    """A judge that calls the rule violated where the work says BAD."""
-    system, prompt = (str(one["content"]) for one in request["messages"])
-    is_bad = "BAD" in prompt
-    said = {
-        "token": system.split("token: the text ")[1].split()[0],
-        "passed": not is_bad,
-        "rules": [
-            {
-                "rule": name,
-                "verdict": "violated" if is_bad and name == "tone" else "satisfied",
-                "why": "It is rude.",
-                "quote": "BAD" if is_bad and name == "tone" else "",
-            }
-            for name in ("tone", "figures-have-sources")
-            if f'"{name}"' in prompt
-        ],
-        "acceptance": {"verdict": "satisfied", "why": ""},
-        "claims": [],
-        "confidence": 0.9,
-        "suggestion": "",
-        "score": None,
-    }
-    return json.dumps(said)
-
-
-def wish(project: Project, check: str = "The tone is polite", **fields: Any) -> Wish:
-    process = project.processes.get(slug="small-work")
-    assert process.published is not None
-    said = {"name": "tone", "check": check, "type": "llm", "applies_to_phases": ["write"]}
-    text = process.published.source_text
-    return wish_of(process, *with_rule(text, {**said, "enforcement": "hard", **fields}))
-
-
-def past(project: Project, output: str, **about: Any) -> Any:
-    usual: dict[str, Any] = {"phase": "write", "tier_requested": 2, "tier_achieved": 2}
-    return make_run(project, output=output, **{**usual, **about})
-
-
-def decided(project: Project, label: str, output: str, **about: Any) -> Any:
-    return past(project, output, review_state="decided", final_outcome=label, **about)
-
-
-def editor(project: Project, role: Role = Role.EDITOR) -> Access:
-    user = make_user(project, role)
-    return Access(project, role, person(user))
-
-
-def start(project: Project, wish_: Wish, usd: str = "9", **about: Any) -> Sample:
-    size, how = about.get("size", 20), about.get("how", Drawn.BY_LOT)
-    access = editor(project)
-    return services.start(access=access, wish=wish_, drawn=how, size=size, max_usd=Decimal(usd))
-
-
-def asked(project: Project, wish_: Wish, usd: str = "9", **about: Any) -> Sample:
-    sample = start(project, wish_, usd, **about)
-    working.work_on(sample.pk, seconds=60)
-    sample.refresh_from_db()
-    return sample
 
 
 def buckets(progress: Progress) -> dict[str, int]:
@@ -503,60 +424,6 @@ def test_decided_runs_are_found_by_their_index(project: Project, server: ModelSe
         plan = "\n".join(line for (line,) in cursor.fetchall())
 
     assert "run_decided" in plan
-
-
-def test_pinned_runs_are_asked_about_and_a_broken_pin_stands_in_the_way(
-    project: Project, server: ModelServer
-) -> None:
-    put_live(version_of(project, wish(project).source_text))
-    past(project, "BAD but not pinned")
-    access, tone = editor(project), wish(project)
-    sources: dict[str, dict[str, Any]] = {
-        "caught": {"source": Source(past(project, "BAD"))},
-        "let go": {"source": Source(past(project, "fine", tier_achieved=1))},
-        "pasted": {"text": "BAD, too"},
-    }
-    pinned = {
-        what: pin(access=access, process=tone.process, name="tone", expected=Expected.CAUGHT, **of)
-        for what, of in sources.items()
-    }
-
-    before = standings(tone)
-    sample = asked(project, tone, how=Drawn.PINNED)
-    after = standings(tone)
-
-    assert set(before.values()) == {Standing.UNTRIED}
-    assert progress_of(sample).evaluated == 2
-    assert after == {
-        pinned["caught"].pin.pk: Standing.HOLDS,
-        pinned["let go"].pin.pk: Standing.BROKEN,
-        pinned["pasted"].pin.pk: Standing.UNTRIED,
-    }
-    with pytest.raises(Objected, match=r"1 of 3 examples broken.*passes, must be caught"):
-        put_live(version_of(project, f"{tone.source_text}\n# Said anew.\n"))
-    assert set(standings(wish(project, "The tone is warm")).values()) == {Standing.UNTRIED}
-
-
-def test_what_a_judge_leaves_open_says_nothing_of_a_pin(
-    project: Project, server: ModelServer
-) -> None:
-    put_live(version_of(project, wish(project).source_text))
-    source = Source(past(project, "BAD"))
-    tone = wish(project)
-    pin(
-        access=editor(project), process=tone.process, name="tone", expected=Expected.CAUGHT,
-        source=source,
-    )  # fmt: skip
-    server.script = [NOISE]
-
-    asked(project, tone, how=Drawn.PINNED)
-
-    assert set(standings(tone).values()) == {Standing.UNTRIED}
-
-
-def standings(wish_: Wish) -> dict[int, Standing]:
-    shown = listing(wish_.process, "tone", wish_.rule)
-    return {row.pin.pk: row.tried.standing for row in shown.rows}
 
 
 def test_runs_that_lie_too_far_back_are_not_looked_for(

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
 import pytest
-from django.conf import LazySettings
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -19,39 +17,23 @@ from loomverify.accounts.access import person
 from loomverify.accounts.models import Project, Role
 from processes.services import open_draft
 from tests.builders import make_project, make_user, signed_in
-from tests.model_server import ModelServer, model_server
-from tests.rules.test_samples import blames_bad, decided, past
+from tests.model_server import ModelServer
+from tests.rules.sampled import decided, past
 from tests.runs.conftest import Caller
-from tests.runs.judged import judged_by
 from verification.rules.models import Sample
-from verification.rules.samples import waking, working
+from verification.rules.samples import working
 from verification.runs.models import CallHour
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.usefixtures("nobody_waits_long"),
+]
 
 TYPED = {
     "name": "tone", "type": "llm", "check": "The tone is polite", "expect": "no_match",
     "target": "output", "where": "named", "phases": ["write"], "severity": "warning",
     "enforcement": "hard",
 }  # fmt: skip
-
-
-@pytest.fixture(autouse=True)
-def _at_once(settings: LazySettings, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings.JUDGE_FIRST_WAIT_SECONDS = 0.01
-    monkeypatch.setattr(waking, "wake", lambda sample_id: True)
-
-
-@pytest.fixture
-def project() -> Project:
-    return make_project("ours")
-
-
-@pytest.fixture
-def server(project: Project) -> Iterator[ModelServer]:
-    with model_server(blames_bad) as server:
-        judged_by(project, server)
-        yield server
 
 
 @pytest.fixture
@@ -156,6 +138,21 @@ def test_the_size_and_the_draw_can_be_chosen(
     decided_alone = {"sample-size": "10", "sample-drawn": "decided"}
     assert "1 of 1 run." in send(editor, project, "backtest_live", **decided_alone)
     assert "13 of 13 runs" in send(editor, project, "backtest_live", **{"sample-size": "11"})
+
+
+@pytest.mark.parametrize(
+    ("drawn", "told"), [("pinned", "is pinned to it"), ("decided", "People have decided no run")]
+)
+def test_who_chose_runs_that_are_not_there_can_choose_others(
+    project: Project, editor: Client, server: ModelServer, drawn: str, told: str
+) -> None:
+    past(project, "fine")
+
+    shown = send(editor, project, "backtest_live", **{"sample-size": "10", "sample-drawn": drawn})
+
+    assert told in shown
+    assert f'<option value="{drawn}" selected>' in shown
+    assert "Ask the judge</button>" not in shown
 
 
 def test_who_may_look_may_not_stop_it(
