@@ -1,14 +1,15 @@
-// The matrix is one stop of Tab: arrows, Home and End walk it, Space and Enter switch a cell.
+// The matrix is one stop of Tab: arrows, Home and End walk it, Space and Enter switch a cell,
+// or open the settings of a rule above it.
 (() => {
   "use strict";
-  const form = document.getElementById("matrix");
-  if (!form) return;
+  const matrix = document.getElementById("matrix");
+  if (!matrix) return;
   const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
   let current = "";
 
   // Rows of stops, null where there is none: names of rules, their buttons, then phase by phase.
   const grid = () => {
-    const [head, ...rows] = form.querySelector("table.matrix")?.rows ?? [];
+    const [head, ...rows] = matrix.querySelector("table.matrix")?.rows ?? [];
     if (!head) return [];
     const across = (what) => [...head.cells].slice(1).map((cell) => cell.querySelector(what));
     const down = ([name, ...cells]) => [
@@ -25,7 +26,7 @@
 
   const settle = () => {
     const stops = grid().flat().filter(Boolean);
-    const stop = stops.find((one) => one.id === current) ?? form.querySelector("td.cell button") ?? stops[0];
+    const stop = stops.find((one) => one.id === current) ?? matrix.querySelector("td.cell button") ?? stops[0];
     for (const one of stops) one.tabIndex = one === stop ? 0 : -1;
   };
 
@@ -43,7 +44,7 @@
     return null;
   };
 
-  form.addEventListener("keydown", (event) => {
+  matrix.addEventListener("keydown", (event) => {
     const far = event.ctrlKey || event.metaKey;
     const isEdge = event.key === "Home" || event.key === "End";
     if (!(isEdge || (event.key in STEPS && !far)) || event.altKey || event.shiftKey) return;
@@ -55,11 +56,48 @@
     stop?.focus();
     stop?.scrollIntoView({ block: "nearest", inline: "nearest" });
   });
-  form.addEventListener("focusin", (event) => {
+  matrix.addEventListener("focusin", (event) => {
     if (!event.target.id || !event.target.closest("table.matrix")) return;
     current = event.target.id;
     settle();
   });
-  document.addEventListener("htmx:afterSettle", settle);
+
+  // One listener for all cells; what is pressed waits for what was pressed before.
+  const ask = (verb, url, values = {}) => {
+    htmx.ajax(verb, url, { source: matrix, target: matrix, swap: "innerHTML", values });
+  };
+  let goal = ""; // what opens or closes takes focus along
+  const close = () => {
+    goal = matrix.querySelector("th.chosen a")?.id ?? "";
+    ask("GET", matrix.querySelector("[data-close-rule]").href);
+  };
+  matrix.addEventListener("click", (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    const cell = event.target.closest("button[name=switch]");
+    const link = event.target.closest("a[data-open-rule]");
+    const closing = event.target.closest("a[data-close-rule]");
+    if (!cell && !link && !closing) return;
+    event.preventDefault();
+    if (closing) close();
+    else if (link?.hasAttribute("aria-current")) close();
+    else if (link) {
+      goal = "matrix-rule";
+      ask("GET", link.href);
+    } else {
+      const open = cell.form.querySelector("[name=open]").value;
+      ask("POST", cell.form.action, { switch: cell.value, open });
+    }
+  });
+  matrix.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !event.target.closest("#matrix-rule")) return;
+    event.preventDefault();
+    close();
+  });
+  document.addEventListener("htmx:afterSettle", () => {
+    const found = goal && document.getElementById(goal);
+    goal = "";
+    if (found) (found.querySelector("select") ?? found).focus();
+    settle();
+  });
   settle();
 })();

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.cache import never_cache
@@ -13,28 +12,24 @@ from django.views.decorators.http import require_POST, require_safe
 
 from loomverify.accounts.access import AccessRequest
 from loomverify.errors import InputError
-from processes import rule_edits, selectors, services
+from processes import rule_edits, services
 from processes.forms import SwitchForm
 from processes.models import Draft
-from processes.views.access import back_to, draft_page, is_part
-from processes.views.drafts import draft_context
+from processes.views.access import draft_page, is_part
+from processes.views.shown import context_of, part, shown
 
 
 @never_cache
 @require_safe
 @draft_page
 def draft_matrix(request: AccessRequest, draft: Draft) -> HttpResponse:
-    return render(request, "processes/draft_matrix.html", _context(draft))
-
-
-def _context(draft: Draft, refusal: str = "") -> dict[str, Any]:
-    context = draft_context(draft, "matrix")
-    definition = context["checked"].definition
-    return {
-        **context,
-        "matrix": selectors.matrix(definition) if definition else None,
-        "refusal": refusal,
-    }
+    """`rule` opens the settings of a rule above it."""
+    opened = request.GET.get("rule", "")
+    if is_part(request):
+        return part(request, draft, "matrix", opened=opened)
+    return render(
+        request, "processes/draft_matrix.html", context_of(draft, "matrix", opened=opened)
+    )
 
 
 @require_POST
@@ -48,14 +43,7 @@ def draft_toggle(request: AccessRequest, draft: Draft) -> HttpResponse:
             refusal = f"Left on, because it is the only phase they name: {', '.join(left)}."
     except InputError as error:
         changed, refusal = draft, str(error)
-    if not is_part(request):
-        if refusal:
-            messages.warning(request, refusal)
-        return back_to("draft_matrix", draft)
-    context = _context(changed, refusal)
-    answer = render(request, "processes/draft_matrix.html#matrix", {**context, "oob": True})
-    answer["Draft-Version"] = str(changed.lock_version)
-    return answer
+    return shown(request, changed, "matrix", refusal=refusal)
 
 
 def _asked(text: str) -> dict[str, Any]:

@@ -524,3 +524,62 @@ def test_the_lists_take_as_many_queries_for_many_rules_as_for_few(desk: Desk) ->
         desk.get("draft_rules")
 
     assert len(many) == len(few) > 0
+
+
+def key_of(desk: Desk, name: str) -> str:
+    return next(
+        str(one["key"])
+        for one in desk.get("draft_matrix").context["columns"]
+        if one["name"] == name
+    )
+
+
+def test_a_row_set_in_the_matrix_brings_the_matrix(desk: Desk) -> None:
+    key = key_of(desk, "no-placeholders")
+
+    part = set_in_row(desk, "no-placeholders", severity="error", view="matrix", open=key)
+    page = set_in_row(desk, "no-placeholders", htmx=False, view="matrix", open=key)
+
+    assert 'id="matrix-rule"' in part.content.decode()
+    assert part.headers["Draft-Version"] == "2"
+    assert desk.rule("no-placeholders").severity == "error"
+    assert page.url == f"{desk.url('draft_matrix')}?rule={key}#row-{key}"
+
+
+def test_a_stale_row_of_the_matrix_changes_nothing_and_shows_what_is_there(desk: Desk) -> None:
+    key = key_of(desk, "no-placeholders")
+    set_in_row(desk, "no-placeholders", enforcement="hard")
+    before = desk.draft.source_text
+
+    answer = set_in_row(desk, "no-placeholders", enforcement="observe", view="matrix", open=key)
+
+    assert "in another window meanwhile" in said(answer)
+    assert desk.draft.source_text == before
+
+
+@pytest.mark.parametrize("opened", ["", "x", "\0", "a" * 5000, '"><script>', "☃"])
+def test_settings_of_no_rule_are_simply_not_open(desk: Desk, opened: str) -> None:
+    shown = desk.client.get(desk.url("draft_matrix"), {"rule": opened})
+    switched = cell(desk, "figures-have-sources", "build", on=True)
+    posted = desk.post("draft_rule_move", 1, seen_name="x", view="matrix", open=opened)
+
+    assert b"matrix-rule" not in shown.content
+    assert (switched.status_code, posted.status_code) == (302, 302)
+    assert "<" not in posted.url
+    assert len(posted.url) < 500
+
+
+def test_a_matrix_of_hundreds_of_rules_has_one_set_of_controls(desk: Desk) -> None:
+    phases = "".join(f"\n  - id: phase-{n}\n    description: P" for n in range(20))
+    rules = "".join(
+        f"\n    - {{name: rule-{n}, type: regex, check: x{n}, applies_to_phases: [phase-1]}}"
+        for n in range(200)
+    )
+    desk.save(f"name: small-work\nphases:{phases}\nverification:\n  rules:{rules}\n")
+    key = key_of(desk, "rule-7")
+
+    page = desk.get("draft_matrix", query=f"?rule={key}").content.decode()
+
+    assert page.count('name="switch"') == 200 * 20 + 220
+    assert page.count("<select") == 4
+    assert page.count("hx-post") == 1
