@@ -64,6 +64,30 @@ def test_figures_follow_what_is_typed_and_lead_to_the_match(
     assert faults_of(visitor) == []
 
 
+def test_a_match_in_evidence_and_a_run_open_at_the_place(
+    visit: Visit, scene: Scene, editor: User
+) -> None:
+    lines = "\n".join(f"line {number}" for number in range(1, 60))
+    evidence = [{"id": "E 1&2", "text": f"{lines}\nfound N/A here\nmore"}]
+    make_run(scene.project, output="all is well", phase="build", body={"evidence": evidence})
+    page = visit(editor).go(url(scene))
+    pane = page.locator("[data-history]")
+    page.locator("[name=name]").fill("no-open-cells")
+    page.locator("[name=type]").select_option("regex")
+    page.locator("[name=target]").select_option("evidence")
+    page.locator("[name=check]").fill("N/A")
+    expect(pane.locator("#bucket-unlabelled mark")).to_have_text("N/A")
+
+    for link in (".history-place a", "a[data-walk]"):
+        with page.context.expect_page() as opened:
+            pane.locator(f"#bucket-unlabelled {link}").click()
+        place = opened.value.locator("#artefact #L60.hit")
+        expect(place).to_have_text("found N/A here")
+        expect(place).to_be_in_viewport()
+        expect(opened.value.locator("#artefact .hit")).to_have_count(1)
+        opened.value.close()
+
+
 def test_a_broken_pattern_says_where_and_the_pane_recovers(
     visit: Visit, scene: Scene, editor: User
 ) -> None:

@@ -183,6 +183,29 @@ def test_a_finding_leads_to_its_marked_line_in_the_file() -> None:
     assert "31 lines before" in html
 
 
+def test_a_run_opens_at_what_a_rule_found_and_at_the_place_that_an_address_names() -> None:
+    evidence = [{"id": "E1", "text": "".join(f"row {n}\n" for n in range(1, 60))}]
+    run = make_run(
+        make_project(),
+        output="first\nsecond",
+        body={"evidence": evidence},
+        findings=[
+            {"rule": "one", "line": 1, "target": "output"},
+            {"rule": "two", "place": {"evidence": "E1"}, "line": 20, "quote": "row 20"},
+        ],
+    )
+    artefact = {"HX-Target": "artefact"}
+
+    of_rule = html_of(run, "?rule=two", **artefact)
+    of_place = html_of(run, "?evidence=E1&places=40.advisory,x,0.hard", **artefact)
+    odd = html_of(run, "?rule=%00&show=output&places=999999.hard", **artefact)
+
+    assert '<span class="l hit" data-n="20"><mark>row 20</mark></span>' in of_rule
+    assert '<span class="l hit-advisory" data-n="40" id="L40">row 40</span>' in of_place
+    assert "31 lines before" in of_place
+    assert 'data-n="2" id="L2">second</span>' in odd
+
+
 def test_a_finding_in_a_tool_call_shows_that_call_alone() -> None:
     calls = [{"tool": "search", "success": True}, {"tool": "fetch", "success": False}]
     run = make_run(

@@ -79,7 +79,9 @@ class Material:
         if "tool_call" in finding.place:
             return self.tools(only=finding.place["tool_call"], enforcement=finding.enforcement)
         if "evidence" in finding.place:
-            return self.evidence(finding.place["evidence"], finding)
+            name = finding.place["evidence"]
+            text = str((self._evidence(name) or {}).get("text") or "")
+            return self.evidence(name, line_of(text, _mark(finding)) - LINES_BEFORE_PLACE)
         if "claims" in finding.place:
             return self.claims(finding.place["claims"])
         if finding.rule == ALTERNATIVES_RULE and finding.tier == 3:
@@ -161,17 +163,20 @@ class Material:
         ]
         return Pane(TOOLS, "Tool calls" if only is None else f"Tool call {only + 1}", calls=calls)
 
-    def evidence(self, name: Any, finding: Finding | None = None) -> Pane:
+    def _evidence(self, name: Any) -> Mapping[str, Any] | None:
         items = self.body.get("evidence") or ()
-        item = next((one for one in items if one.get("id") == name), None)
+        return next((one for one in items if one.get("id") == name), None)
+
+    def evidence(self, name: Any, first: int = 1, *, marks: Sequence[Mark] = ()) -> Pane:
+        item = self._evidence(name)
         if item is None:
             return Pane(
                 EVIDENCE, f"Evidence {name}", text=Text(refusal="No such evidence was submitted.")
             )
         text = str(item.get("text") or "")
-        marks = [_mark(one) for one in self.findings if one.place.get("evidence") == name]
+        found = [_mark(one) for one in self.findings if one.place.get("evidence") == name]
+        marks = [*found, *marks]
         marks += [Mark("", None, None, quote) for quote in self.confirming if quote in text]
-        first = line_of(text, _mark(finding)) - LINES_BEFORE_PLACE if finding else 1
         shown = artefacts.shown_text(text, marks, first=first, limit=LINES_OF_PANE)
         return Pane(EVIDENCE, f"Evidence {name}", text=shown, size=len(text.encode()))
 

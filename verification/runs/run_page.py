@@ -15,12 +15,14 @@ from loomverify.accounts.models import Project
 from processes.selectors import definition_of
 from verification.engine.outcome import FindingVerdict
 from verification.runs import wording
+from verification.runs.artefacts import Mark
 from verification.runs.judged_page import JudgedParts
-from verification.runs.material import DIFF, Material, Pane
+from verification.runs.material import DIFF, LINES_BEFORE_PLACE, OUTPUT, Material, Pane
 from verification.runs.models import Evaluation, Event, Finding, Run, RunFile, Submission
 from verification.runs.places import place_of
 from verification.runs.steps import Step
 from verification.runs.undecided import Undecided, undecided
+from verification.runs.viewing.viewer import Place, places_of
 
 MAX_ATTEMPTS_LISTED = 20
 
@@ -55,6 +57,9 @@ class Choice:
     evidence: str = ""
     made: str = ""
     claims: str = ""
+    places: tuple[Place, ...] = ()
+    """What an address marks beside the findings, in what else it names."""
+    rule: str = ""
 
     @classmethod
     def of(cls, query: Mapping[str, str]) -> Choice:
@@ -67,6 +72,8 @@ class Choice:
             evidence=query.get("evidence", ""),
             made=query.get("made", ""),
             claims=query.get("claims", ""),
+            places=places_of(query.get("places", "")),
+            rule=query.get("rule", ""),
         )
 
     @property
@@ -255,10 +262,13 @@ class RunPage:
 
     @cached_property
     def selected(self) -> ListedFinding | None:
-        """The finding looked at: the one asked for, else the leading one."""
+        """The finding looked at: the one asked for, the first of a rule, else the leading one."""
         if self.choice.at:
             return next((one for one in self.findings if one.number == self.choice.at), None)
-        return None if self.choice.is_of_material else self.leading
+        if self.choice.is_of_material:
+            return None
+        of_rule = (one for one in self.findings if one.row.rule == self.choice.rule)
+        return next(of_rule, self.leading)
 
     @cached_property
     def material(self) -> Material:
@@ -271,10 +281,15 @@ class RunPage:
 
     @cached_property
     def pane(self) -> Pane:
+        marks = [Mark(weight, line) for line, weight in self.choice.places]
+        line = (marks[0].line or 0) if marks else 0
+        first = line - LINES_BEFORE_PLACE
         if self.choice.path:
-            return self.material.file(self.choice.path)
+            return self.material.file(self.choice.path, first, line=line, marks=marks)
         if self.choice.evidence:
-            return self.material.evidence(self.choice.evidence)
+            return self.material.evidence(self.choice.evidence, first, marks=marks)
+        if self.choice.show == OUTPUT:
+            return self.material.output(first, marks=marks)
         if made := next(
             (one for one in self.judged.made if str(one.row.uuid) == self.choice.made), None
         ):

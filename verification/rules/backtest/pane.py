@@ -6,6 +6,7 @@ import time
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from urllib.parse import urlencode
 
 from asgiref.sync import sync_to_async
 from django.db import connection
@@ -60,6 +61,17 @@ class ShownRun:
     def first_line(self) -> int:
         line = (self.changed.place or {}).get("line") or 1
         return max(1, int(line) - LINES_BEFORE)
+
+    @property
+    def at_match(self) -> str:
+        """What follows the address of the run's page to open it at the match."""
+        place = self.changed.place
+        if not place:
+            return ""
+        shows = {"file": place.get("path"), "evidence": place.get("evidence")}
+        what = {name: value for name, value in shows.items() if value} or {"show": "output"}
+        line = int(place.get("line") or 1)
+        return f"?{urlencode({**what, 'places': f'{line}.hard'})}#L{line}"
 
 
 @dataclass(frozen=True, slots=True)

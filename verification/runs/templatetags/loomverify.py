@@ -247,7 +247,7 @@ def query_with(context: dict[str, Any], **changes: Any) -> str:
     return f"?{query.urlencode()}" if query else "?"
 
 
-MATERIAL = ("at", "show", "file", "evidence", "made", "view", "sheet", "rows", "page")
+MATERIAL = ("at", "show", "file", "evidence", "made", "view", "sheet", "rows", "page", "places")
 
 
 @register.simple_tag(takes_context=True)
