@@ -38,7 +38,8 @@ def past(*own: Finding, others: tuple[Finding, ...] = (), **known: object) -> Pa
         ((SAYS,), (), True, "relieved"),
         # What nobody looked at is not let go unseen.
         ((SAYS,), (), None, "unsafe_pass"),
-        ((WARNS,), (), None, "unlabelled"),
+        ((WARNS,), (), None, "let_go"),
+        ((SAYS,), (WARNS,), None, "unsafe_pass"),
         ((WARNS,), (), False, "unsafe_pass"),
         ((), (LOST,), None, "could_not_evaluate"),
         ((SAYS,), (LOST,), False, "could_not_evaluate"),

@@ -21,8 +21,8 @@ NOT_SEARCHED = "Its text could not be searched."
 class Bucket(StrEnum):
     """What a change of outcome is worth, by what people said of the run.
 
-    `relieved`: stopped or warned of before, let go now, and rightly so. `unlabelled`: spoken
-    against now, or warned of no longer, and nobody has said whether that is right.
+    `relieved`: stopped or warned of before, let go now, and rightly so. `unlabelled` is newly
+    spoken against, `let_go` dealt with more mildly; of neither anybody said whether that is right.
     """
 
     GOOD_CATCH = "good_catch"
@@ -30,6 +30,7 @@ class Bucket(StrEnum):
     UNSAFE_PASS = "unsafe_pass"  # noqa: S105 - a bucket, not a password
     RELIEVED = "relieved"
     UNLABELLED = "unlabelled"
+    LET_GO = "let_go"
     COULD_NOT_EVALUATE = "could_not_evaluate"
 
 
@@ -98,4 +99,4 @@ def _let_go(past: Past, after: Result) -> Bucket:
     if past.is_good is not None:
         return Bucket.RELIEVED if past.is_good else Bucket.UNSAFE_PASS
     is_accepted = after[1] is Verdict.ACCEPT and past.result[1] is not Verdict.ACCEPT
-    return Bucket.UNSAFE_PASS if is_accepted else Bucket.UNLABELLED
+    return Bucket.UNSAFE_PASS if is_accepted else Bucket.LET_GO

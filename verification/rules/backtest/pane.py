@@ -32,8 +32,12 @@ SHOWN_WHILE_RUNNING = 5
 WORDS = {
     Bucket.GOOD_CATCH: ("good catch", "spoken against now; a person failed the work"),
     Bucket.FALSE_ALARM: ("false alarm", "spoken against now; a person accepted the work"),
-    Bucket.UNSAFE_PASS: ("unsafe pass", "let go now, and no person accepted the work"),
-    Bucket.UNLABELLED: ("unlabelled", "it ends otherwise, and nobody has decided"),
+    Bucket.UNSAFE_PASS: (
+        "unsafe pass",
+        "let go now; a person failed the work, or it would be accepted unseen",
+    ),
+    Bucket.UNLABELLED: ("unlabelled", "spoken against now; nobody has decided"),
+    Bucket.LET_GO: ("let go", "spoken against less than before; nobody has decided"),
     Bucket.RELIEVED: ("relieved", "let go now; a person accepted the work"),
     Bucket.COULD_NOT_EVALUATE: ("not evaluated", "what it would come to is not known"),
 }

@@ -71,9 +71,12 @@ class BucketsOut(Schema):
 
     good_catch: int = Field(description="Spoken against now; a person failed the work.")
     false_alarm: int = Field(description="Spoken against now; a person accepted it.")
-    unsafe_pass: int = Field(description="Let go now, and no person accepted the work.")
+    unsafe_pass: int = Field(
+        description="Let go now; a person failed the work, or it would be accepted unseen."
+    )
     relieved: int = Field(description="Let go now; a person accepted the work.")
-    unlabelled: int = Field(description="It ends otherwise, and nobody decided.")
+    unlabelled: int = Field(description="Spoken against now; nobody decided.")
+    let_go: int = Field(description="Spoken against less than before; nobody decided.")
     could_not_evaluate: int = Field(description="What the rule or the run comes to is not known.")
 
 
