@@ -229,7 +229,12 @@ def compare_versions(request: HttpRequest, slug: str, old: int, new: int) -> Com
     )
     return ComparisonOut(
         rules=[
-            RuleChange(rule=rule.name, change=rule.change, fields=_fields(rule))
+            RuleChange(
+                rule=rule.name,
+                change=rule.change,
+                formerly=rule.formerly,
+                fields=_fields(rule),
+            )
             for rule in comparison.rules
         ],
         phases=[

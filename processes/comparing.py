@@ -51,6 +51,7 @@ class Entry:
     name: str
     change: Change
     fields: tuple[FieldChange, ...]
+    formerly: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +110,12 @@ def _head(comparison: Comparison, words: WordDiffs) -> Entry | None:
 
 def _entry(difference: Difference, spec: Mapping[str, Any], words: WordDiffs) -> Entry:
     fields = difference.fields
-    if difference.change is not Change.CHANGED:
+    if difference.change in (Change.ADDED, Change.REMOVED):
         is_new = difference.change is Change.ADDED
         said = {name: one for name, one in spec.items() if name not in NAMING and one is not False}
         fields = {name: (None, one) if is_new else (one, None) for name, one in said.items()}
     shown = (one for one in _fields(fields, words) if one.before or one.after)
-    return Entry(difference.name, difference.change, tuple(shown))
+    return Entry(difference.name, difference.change, tuple(shown), difference.formerly)
 
 
 def _fields(fields: Mapping[str, tuple[Any, Any]], words: WordDiffs) -> Iterator[FieldChange]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -41,6 +42,13 @@ def page(
     """
     found, following = paged(_entries(process), by="-at", cursor=cursor, limit=limit)
     return [_published(entry) for entry in found], following
+
+
+def numbers(process: Process) -> Iterator[tuple[datetime, int]]:
+    """When which version was published, newest first."""
+    rows = _entries(process).order_by("-at").values_list("at", "diff")
+    for at, diff in rows.iterator(chunk_size=100):
+        yield at, diff["published"][1]
 
 
 def _entries(process: Process) -> QuerySet[AuditEntry]:

@@ -138,7 +138,8 @@ class FieldChange(Schema):
 
 class RuleChange(Schema):
     rule: str
-    change: str
+    change: str = Field(description="added, removed, changed or renamed.")
+    formerly: str = Field("", description="Of a rule that was renamed, its old name.")
     fields: dict[str, FieldChange]
 
 

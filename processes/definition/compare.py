@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from processes.definition.model import Definition, ReviewPolicy
+from processes.definition.renaming import renamed
 from processes.definition.review import NEVER, USUAL
 
 
@@ -15,15 +16,20 @@ class Change(StrEnum):
     ADDED = "added"
     REMOVED = "removed"
     CHANGED = "changed"
+    RENAMED = "renamed"
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """`fields` maps a field's name to what it said and says; empty unless it changed."""
+    """`fields` maps a field's name to what it said and says; empty unless it changed.
+
+    `formerly` is the old name of what was renamed; its other fields may say the same.
+    """
 
     name: str
     change: Change
     fields: Mapping[str, tuple[Any, Any]]
+    formerly: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +48,8 @@ class Comparison:
 def compare(old: Definition, new: Definition) -> Comparison:
     """Say what `new` changes. Order and comments do not count."""
     return Comparison(
-        rules=tuple(_differences(rule_specs(old), rule_specs(new))),
-        phases=tuple(_differences(phase_specs(old), phase_specs(new))),
+        rules=tuple(_differences(rule_specs(old), rule_specs(new), renamed(old, new))),
+        phases=tuple(_differences(phase_specs(old), phase_specs(new), {})),
         process=_changed_fields(_head(old), _head(new)),
     )
 
@@ -90,10 +96,18 @@ def _review(policy: ReviewPolicy) -> dict[str, Any]:
 
 
 def _differences(
-    old: Mapping[str, Mapping[str, Any]], new: Mapping[str, Mapping[str, Any]]
+    old: Mapping[str, Mapping[str, Any]],
+    new: Mapping[str, Mapping[str, Any]],
+    formerly: Mapping[str, str],
 ) -> Iterator[Difference]:
-    for name in (*old, *(name for name in new if name not in old)):
-        if name not in new:
+    """`formerly`: old names by new ones."""
+    now = {was: name for name, was in formerly.items()}
+    for name in (*old, *(name for name in new if name not in old and name not in formerly)):
+        if name in now:
+            fields = _changed_fields(old[name], new[now[name]])
+            fields.pop("name", None)
+            yield Difference(now[name], Change.RENAMED, fields, name)
+        elif name not in new:
             yield Difference(name, Change.REMOVED, {})
         elif name not in old:
             yield Difference(name, Change.ADDED, {})

@@ -29,8 +29,18 @@ def test_a_changed_rule_shows_each_changed_field() -> None:
     assert not comparison.phases
 
 
+def test_a_renamed_rule_is_told_as_one_with_what_else_it_changes() -> None:
+    renamed = SMALL.replace("name: no-todo", "name: no-tbd").replace("check: TODO", "check: TODOS")
+
+    (rule,) = between(SMALL, renamed).rules
+
+    assert (rule.name, rule.formerly, rule.change) == ("no-tbd", "no-todo", Change.RENAMED)
+    assert dict(rule.fields) == {"check": ("TODO", "TODOS")}
+
+
 def test_what_came_and_what_went_is_told_by_name() -> None:
     renamed = SMALL.replace("name: no-todo", "name: no-tbd").replace("id: check", "id: prove")
+    renamed = renamed.replace("check: TODO", "check: FIXME")
 
     comparison = between(SMALL, renamed)
 

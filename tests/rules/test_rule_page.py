@@ -14,11 +14,13 @@ from django.utils import timezone
 
 from loomverify.accounts.access import SYSTEM, person
 from loomverify.accounts.models import Project, Role
+from processes import publications
 from processes.models import Process
 from processes.models import Rule as RuleName
 from processes.services import add_version, open_draft, publish, save_draft
 from tests.builders import SOURCE_TEXT, make_project, make_user, signed_in
 from tests.golden.builders import make_case
+from tests.processes.editing import said
 from tests.rules.test_figures import spoken, told
 from verification.rules.pages.page import rule_page
 from verification.runs.figures import refresh_dirty_hours
@@ -335,10 +337,45 @@ def test_a_step_begins_when_the_rule_came_back_to_it(project: Project) -> None:
     row.process = process
     standing = rule_page(row, window=window).standing
 
+    newest, *_ = publications.numbers(process)
     assert standing
     assert standing.at == "observe"
-    assert process.published
-    assert standing.since == process.published.published_at
+    assert standing.since == newest[0]
+
+
+def test_a_step_is_as_old_as_ever_when_a_version_of_it_is_published_again(
+    project: Project,
+) -> None:
+    add(project, SOURCE.replace("Fill the cell", "Fill it"), publishing=True)
+    row = RuleName.objects.get(process=process_of(project), name=NAME)
+    row.process = process_of(project)
+    window = Window.of("30d", timezone.now())
+    assert window
+    began = rule_page(row, window=window).standing
+    publish(process=row.process, number=2, actor=SYSTEM, reason="Back")
+
+    row.process = process_of(project)
+    standing = rule_page(row, window=window).standing
+
+    assert began
+    assert standing
+    assert row.process.published
+    assert row.process.published.number == 2
+    assert began.since is not None
+    assert standing.since == began.since
+
+
+def test_a_renamed_rule_leads_to_what_it_was_called(project: Project) -> None:
+    before = url_of(project)
+    add(project, SOURCE.replace(NAME, "no-blanks"), publishing=True)
+
+    page = client_of(project).get(url_of(project, "no-blanks"))
+
+    formerly = page.context["page"].formerly
+    assert (formerly.name, formerly.number) == (NAME, 2)
+    assert f'href="{before}"' in page.content.decode()
+    assert "until v2" in said(page)
+    assert client_of(project).get(before).context["page"].formerly is None
 
 
 def test_a_rule_of_a_draft_alone_has_a_page_that_keeps_the_draft_to_its_editor(

@@ -22,6 +22,7 @@ from verification.rules.figures import reading
 from verification.rules.figures.reading import Use
 from verification.rules.pages.chart import Chart, chart
 from verification.rules.pages.contents import Change, Content, contents, history, rule_of
+from verification.rules.pages.naming import Formerly, formerly
 from verification.rules.steps.figures import Standing, share_of, span_of_steps, standing
 from verification.runs.models import Run
 from verification.runs.spans import Window, iso
@@ -52,7 +53,8 @@ class Links:
 class RulePage:
     """`rule` is what is published, or what the newest version that has it said.
 
-    `standing` is None where no published version has the rule.
+    `standing` is None where no published version has the rule; `formerly` where it had no other
+    name before.
     """
 
     row: RuleName
@@ -60,6 +62,7 @@ class RulePage:
     is_published: bool
     number: int
     first: int
+    formerly: Formerly | None
     versions: Sequence[int]
     newest: int
     draft: InDraft | None
@@ -100,6 +103,7 @@ def rule_page(row: RuleName, *, window: Window, user: User | None = None) -> Rul
         is_published=is_published,
         number=now.number,
         first=min(said),
+        formerly=formerly(row, min(said)),
         versions=sorted(said, reverse=True),
         newest=max(selectors.versions(process).values_list("number", flat=True)[:1]),
         draft=_in_draft(process, user, rule) if user else None,

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 
 from django.utils import timezone
 
+from processes import publications
 from processes.definition.model import Enforcement, Rule
 from processes.models import Process
 from verification.engine.statistics.intervals import Interval, wilson
@@ -81,8 +82,7 @@ def standing(
 def _since(process: Process, same: Collection[int]) -> datetime | None:
     """When the stretch began in which only versions of these numbers were published."""
     since = None
-    published = process.versions.filter(published_at__isnull=False).order_by("-published_at")
-    for number, at in published.values_list("number", "published_at"):
+    for at, number in publications.numbers(process):
         if number not in same:
             break
         since = at
