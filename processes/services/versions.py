@@ -15,7 +15,7 @@ from loomverify.accounts.access import SYSTEM, Actor
 from loomverify.accounts.audit import record
 from loomverify.accounts.models import Project, Role
 from loomverify.errors import Conflict, FaultError, InputError, Issue
-from loomverify.guarding import NOTHING
+from loomverify.guarding import NOTHING, Objected
 from processes import renames
 from processes.checking import warnings_of
 from processes.definition.load import Loaded, load
@@ -90,8 +90,8 @@ def add_version(
 ) -> tuple[ProcessVersion, Sequence[Problem]]:
     """Store a process file under the name it gives itself; return it and its warnings.
 
-    The first version of a process is published at once when an admin adds it. The text of
-    the latest version again is that version.
+    The first version of a process is published at once when an admin adds it and no guard
+    objects. The text of the latest version again is that version.
 
     Raises:
         InputError: the file holds errors, all of them named; nothing is stored.
@@ -112,8 +112,19 @@ def add_version(
         version = _store_version(process, loaded, text, warnings, actor=actor, note=note)
         record(actor, "process_version.added", version, project=project, reason=note)
         if latest is None and role.holds(Role.ADMIN):
-            _publish(process, version, loaded, actor=actor, reason="The first version.")
+            _publish_first(process, version, loaded, actor=actor)
     return version, warnings
+
+
+def _publish_first(
+    process: Process, version: ProcessVersion, loaded: Loaded, *, actor: Actor
+) -> None:
+    """Unless a guard objects: then it waits for somebody who says why it is published anyway."""
+    try:
+        kept = PUBLISHING.need(Publication(process, version.source_text, version), reason="")
+    except Objected:
+        return
+    _publish(process, version, loaded, actor=actor, reason="The first version.", kept=kept)
 
 
 def publish(
@@ -129,7 +140,7 @@ def publish(
     """Judge runs submitted from now on by this version; also the way back.
 
     With `instead_of` only where that version (None: no version) is the published one.
-    `corpus_reason` says why, where a guard objects; the first publication is not guarded.
+    `corpus_reason` says why, where a guard objects.
     `answered`: by a guard's name, why its objection alone is answered without one.
 
     Raises:
@@ -146,10 +157,7 @@ def publish(
         version = version_by_number(process, number)
         if process.published_id != version.pk:
             wish = Publication(process, version.source_text, version)
-            is_guarded = process.published is not None
-            kept = (
-                PUBLISHING.need(wish, reason=corpus_reason, answered=answered) if is_guarded else {}
-            )
+            kept = PUBLISHING.need(wish, reason=corpus_reason, answered=answered)
             loaded = load(version.source_text, is_stored=True)
             _publish(process, version, loaded, actor=actor, reason=reason, kept=kept)
     return version

@@ -30,6 +30,7 @@ from processes.views.drafts import PAGE
 from processes.views.importing_many import preview_many, store_many
 
 PAGE_TEMPLATE = "processes/process_import.html"
+WAITS = "It is not published: something speaks against it. Publish says what, and asks why."
 
 
 @never_cache
@@ -75,6 +76,8 @@ def _store(request: AccessRequest, source: bytes, definition: Definition) -> Htt
     except Conflict as error:
         return _preview(request, source, definition, conflict=str(error))
     messages.success(request, _stored_text(version.number, is_new=is_new))
+    if request.access.is_admin and version.process.published_id is None:
+        messages.warning(request, WAITS)
     answer = redirect(
         "process_detail", project=request.access.project.slug, slug=version.process.slug
     )

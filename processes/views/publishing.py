@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import messages
@@ -14,7 +13,7 @@ from django.views.decorators.http import require_http_methods
 from loomverify.accounts.access import AccessRequest, project_page
 from loomverify.accounts.models import Role
 from loomverify.errors import Conflict, InputError
-from loomverify.guarding import REASON, Objected, Word
+from loomverify.guarding import REASON, Objected
 from processes import selectors, services
 from processes.comparing import compared
 from processes.forms import PublishForm
@@ -73,7 +72,7 @@ def _context(draft: Draft, form: PublishForm) -> dict[str, Any]:
     return {
         **context,
         "form": form,
-        "words": _words(Publication(stored.process, stored.source_text))
+        "words": PUBLISHING.words(Publication(stored.process, stored.source_text))
         if can_be_stored and is_readable
         else (),
         "shown": compared(
@@ -85,11 +84,6 @@ def _context(draft: Draft, form: PublishForm) -> dict[str, Any]:
         ),
         "next_number": context["newest"].number + 1,
     }
-
-
-def _words(wish: Publication) -> Sequence[Word]:
-    """What is said of a publication; the first one of a process is not guarded."""
-    return PUBLISHING.words(wish) if wish.process.published else ()
 
 
 def _stored_text(stored: services.Stored) -> str:
@@ -144,7 +138,7 @@ def _publication(process: Process, version: ProcessVersion, form: PublishForm) -
         "published": published,
         "is_back": published is not None and published.number > version.number,
         "form": form,
-        "words": _words(Publication(process, version.source_text, version)),
+        "words": PUBLISHING.words(Publication(process, version.source_text, version)),
         "shown": published
         and compared(
             definitions[published.pk],

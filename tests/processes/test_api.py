@@ -147,6 +147,7 @@ def test_two_versions_are_compared_by_rule_and_phase(admin: Api, viewer: Api) ->
         {
             "rule": "no-todo",
             "change": "changed",
+            "formerly": "",
             "fields": {"check": {"before": "TODO", "after": "TBD"}},
         }
     ]

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from loomverify.accounts.access import Access, person
+from loomverify.accounts.access import SYSTEM, Access, person
 from loomverify.accounts.models import AuditEntry, Project, Role
 from loomverify.errors import Forbidden, InputError
 from loomverify.guarding import Objected
@@ -12,6 +12,7 @@ from processes.definition.load import load
 from processes.definition.model import Rule
 from processes.guards import Publication
 from processes.models import Process
+from processes.services import add_version, publish
 from tests.builders import SOURCE_TEXT, make_project, make_run, make_user
 from tests.golden.guarding import (
     audited,
@@ -295,6 +296,32 @@ def test_an_example_of_the_file_stands_in_the_way_as_a_pin_does(project: Project
 
     assert "no-placeholders, line 17, pass example 1: is caught, must pass" in str(raised.value)
     assert put_draft_live(draft, role=Role.EDITOR).is_published is False
+
+
+def test_a_first_version_with_a_broken_example_waits_for_a_reason(project: Project) -> None:
+    spoiled = SOURCE_TEXT.replace("small-work", "new-work").replace(
+        '      check: "TODO|TBD"\n', '      check: "TODO|TBD"\n      examples: {pass: [a TODO]}\n'
+    )
+    version, warnings = add_version(
+        project=project, source_text=spoiled, actor=SYSTEM, role=Role.ADMIN
+    )
+    process = version.process
+
+    assert process.published is None
+    assert "rule.example" in [one.code for one in warnings]
+    with pytest.raises(Objected):
+        publish(process=process, number=1, actor=SYSTEM, reason="Try")
+    publish(process=process, number=1, actor=SYSTEM, reason="Try", corpus_reason="It is known.")
+    assert process.published == version
+
+
+def test_a_pin_speaks_against_the_first_publication_too(project: Project) -> None:
+    source = SOURCE_TEXT.replace("small-work", "new-work")
+    version, _ = add_version(project=project, source_text=source, actor=SYSTEM, role=Role.EDITOR)
+    pin(version.process, "a TODO", expected=PASSED)
+
+    with pytest.raises(Objected):
+        publish(process=version.process, number=1, actor=SYSTEM, reason="Try")
 
 
 def test_what_cannot_be_tried_is_told_and_stands_in_nobodys_way(

@@ -90,6 +90,9 @@ class Shown:
 
 
 def on_publishing(wish: Publication) -> Word | None:
+    """The first publication of a process changes nothing that cases could compare with."""
+    if wish.process.published_id is None:
+        return None
     _hold_verifiers(wish.process.project)
     heard = heard_of_process(wish)
     if heard is None:
