@@ -32,9 +32,11 @@ class Checked:
         return max(0, len(self.errors) + len(self.warnings) + len(self.notes) - MAX_SHOWN)
 
 
-def check(source: str | bytes, process: Process | None = None) -> Checked:
+def check(
+    source: str | bytes, process: Process | None = None, *, is_stored: bool = False
+) -> Checked:
     """With the process that the text belongs to, rooms above are asked, too."""
-    loaded = load(source)
+    loaded = load(source, is_stored=is_stored)
     warnings = warnings_of(loaded, process)
     return Checked(loaded.definition, loaded.errors, warnings, loaded.notes)
 

@@ -7,6 +7,7 @@ from typing import Any
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
@@ -15,6 +16,7 @@ from loomverify.accounts.models import Role
 from loomverify.errors import Conflict, InputError
 from loomverify.guarding import REASON, Objected
 from processes import selectors, services
+from processes.checking import check
 from processes.comparing import compared
 from processes.forms import PublishForm
 from processes.guards import PUBLISHING, Publication
@@ -131,6 +133,7 @@ def _publication(process: Process, version: ProcessVersion, form: PublishForm) -
     published = process.published
     if published is not None and published.pk == version.pk and not form.is_bound:
         raise Http404
+    args = [process.project.slug, process.slug]
     definitions = selectors.definitions_of(one.pk for one in (published, version) if one)
     return {
         "process": process,
@@ -139,6 +142,8 @@ def _publication(process: Process, version: ProcessVersion, form: PublishForm) -
         "is_back": published is not None and published.number > version.number,
         "form": form,
         "words": PUBLISHING.words(Publication(process, version.source_text, version)),
+        "places_url": f"{reverse('process_detail', args=args)}?version={version.number}&view=source",
+        "checked": check(version.source_text, process, is_stored=True),
         "shown": published
         and compared(
             definitions[published.pk],

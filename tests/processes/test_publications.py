@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from django.db import DatabaseError, transaction
+from django.db.models import ProtectedError
 from django.urls import reverse
 from django.utils import timezone
 
@@ -205,3 +206,38 @@ def test_a_version_that_an_earlier_program_took_is_still_read_and_can_be_mended(
     process.refresh_from_db()
     assert process.published is not None
     assert process.published.number == 4
+
+
+def test_no_way_leads_to_deleting_a_version_that_is_or_was_in_use(
+    project: Project, process: Process, admin: User
+) -> None:
+    """The database holds on to what is published, and to what a run was judged by."""
+    go_to(process, 2, admin, "Judge by it.")
+    run = Caller(project, Role.AGENT).post("/runs", body_of(process="notes", phase="write"))
+    go_to(process, 1, admin, "Back.")
+    client = Caller(project, Role.ADMIN).client
+    api = [
+        client.delete(f"/api/v1/processes/notes{path}")
+        for path in ("", "/versions/1", "/versions/2", "/versions/1.yaml")
+    ]
+
+    for number in (1, 2):
+        with pytest.raises(ProtectedError):
+            process.versions.filter(number=number).delete()
+
+    assert run.status_code == 202
+    assert {answer.status_code for answer in api} <= {404, 405}
+    assert process.versions.count() == 2
+
+
+def test_a_stored_version_is_published_beside_its_warnings(process: Process, admin: User) -> None:
+    unscoped = SECOND.replace(", applies_to_phases: [write]", "")
+    add_version(project=process.project, source_text=unscoped, actor=SYSTEM, role=Role.EDITOR)
+    url = reverse("version_publish", args=[process.project.slug, "notes", 3])
+
+    answer = signed_in(admin).get(url)
+
+    told = " ".join(answer.content.decode().split())
+    assert "rule.unscoped" in [one.code for one in answer.context["checked"].warnings]
+    assert "names no phase" in told
+    assert f"{url.removesuffix('versions/3/publish/')}?version=3&amp;view=source#L4" in told

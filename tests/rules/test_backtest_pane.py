@@ -202,8 +202,18 @@ class TestNeverTried:
             self.codes(project, source.replace("enforcement: hard", "enforcement: observe")) == []
         )
 
-        pane(editor(project), project, enforcement="observe")
+        client = editor(project)
+        Draft.objects.update(source_text=source)
+        url = reverse("draft_publish", args=[project.slug, "small-work"])
+        assert "was never tried on past runs" in client.get(url).content.decode()
+
+        pane(client, project, enforcement="observe")
         assert self.codes(project, source) == []
+        assert "was never tried" not in client.get(url).content.decode()
+        edited = source.replace("check: N/A", "check: N/A|n/a")
+        assert self.codes(project, edited) == [("rule.never_tried", line)]
+        Draft.objects.update(source_text=edited)
+        assert "was never tried on past runs" in client.get(url).content.decode()
 
     def test_where_it_speaks_in_no_phase_that_has_a_run_there_is_nothing_to_try(
         self, project: Project
