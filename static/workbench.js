@@ -17,13 +17,22 @@
   const draw = (html) => {
     const at = document.activeElement;
     if (pane.contains(at)) held = at.id;
-    else if (at !== document.body) held = "";
     pane.innerHTML = html;
     window.htmx?.process(pane);
     const list = chosen && document.getElementById(chosen);
     if (list) list.open = true;
     if (held) document.getElementById(held)?.focus(); // now that its list is open
   };
+
+  // Whoever went elsewhere, or let go of it, is not brought back.
+  const leave = () => { held = ""; };
+  document.addEventListener("pointerdown", leave);
+  document.addEventListener("focusin", (event) => {
+    if (!pane.contains(event.target)) leave();
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") leave();
+  });
 
   const read = async (answer) => {
     const reader = answer.body.getReader();

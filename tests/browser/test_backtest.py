@@ -88,6 +88,37 @@ def test_a_match_in_evidence_and_a_run_open_at_the_place(
         opened.value.close()
 
 
+def test_focus_comes_back_to_its_run_until_somebody_leaves_it(
+    visit: Visit, scene: Scene, editor: User
+) -> None:
+    run = make_run(scene.project, output="N/A", phase="build")
+    page = visit(editor).go(url(scene))
+    retype = """check => {
+        const field = document.querySelector('[name=check]');
+        field.value = check;
+        field.dispatchEvent(new Event('input', { bubbles: true }));
+    }"""
+    page.locator("[name=name]").fill("no-open-cells")
+    page.locator("[name=type]").select_option("regex")
+    page.locator("[name=check]").fill("N/A")
+    link = page.locator(f"#history-{run.uuid}")
+    marked = page.locator("#bucket-unlabelled mark")
+    expect(marked).to_have_text("N/A")
+
+    link.focus()
+    page.evaluate(retype, "N/.")
+    expect(marked).to_have_text("N/A")
+    page.evaluate(retype, "/A")
+    expect(marked).to_have_text("/A")
+    expect(link).to_be_focused()
+    page.locator("[name=check]").click()
+    page.keyboard.press("Escape")
+    page.evaluate(retype, "N/")
+    expect(marked).to_have_text("N/")
+
+    assert page.evaluate("document.activeElement === document.body")
+
+
 def test_a_broken_pattern_says_where_and_the_pane_recovers(
     visit: Visit, scene: Scene, editor: User
 ) -> None:
