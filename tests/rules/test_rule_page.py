@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from loomverify.accounts.access import SYSTEM, person
-from loomverify.accounts.models import Project, Role
+from loomverify.accounts.models import Project, Role, User
 from processes import publications
 from processes.models import Process
 from processes.models import Rule as RuleName
@@ -22,6 +22,7 @@ from tests.builders import SOURCE_TEXT, make_project, make_user, signed_in
 from tests.golden.builders import make_case
 from tests.processes.editing import said
 from tests.rules.test_figures import spoken, told
+from verification.rules.pages import drafted
 from verification.rules.pages.page import rule_page
 from verification.runs.figures import refresh_dirty_hours
 from verification.runs.spans import Window
@@ -405,3 +406,79 @@ def test_a_rule_of_a_draft_alone_has_a_page_that_keeps_the_draft_to_its_editor(
     assert "seen by its editor alone" in str(pinned.content)
     assert '<pre class="pattern">' not in str(pinned.content)
     assert other.get(named, {"rule": "nobody"}).status_code == 404
+
+
+DRAFTED = f"""{SOURCE}    - {{name: 'only <mine>', check: N/A, type: regex, applies_to_phases: [write]}}
+"""
+
+
+def begun(project: Project, user: User, text: str) -> None:
+    draft = open_draft(process=process_of(project), editor=user, actor=person(user))
+    save_draft(draft=draft, lock_version=draft.lock_version, source_text=text)
+
+
+@pytest.mark.parametrize(
+    ("query", "names", "published"),
+    [
+        ({}, ["only <mine>"], 3),
+        ({"q": "n/a ONLY"}, ["only <mine>"], 0),
+        ({"phase": "build"}, [], 2),
+        ({"type": "llm"}, [], 1),
+        ({"stands": "draft", "enforcement": "advisory"}, ["only <mine>"], 0),
+        ({"stands": "published"}, None, 3),
+    ],
+)
+def test_the_search_finds_what_stands_in_ones_own_drafts_alone(
+    project: Project, query: dict[str, str], names: list[str] | None, published: int
+) -> None:
+    user, url = make_user(project, Role.EDITOR), reverse("rule_search", args=[project.slug])
+    begun(project, user, DRAFTED)
+
+    answer = signed_in(user).get(url, query)
+    others = [client_of(project, role).get(url, query) for role in (Role.VIEWER, Role.ADMIN)]
+
+    found = answer.context["drafted"]
+    assert (found and [one.rule.name for one in found.rows]) == names
+    assert answer.context["count"] == published
+    assert not any("only &lt;mine&gt;" in other.content.decode() for other in others)
+
+
+def test_a_renamed_rule_of_a_draft_is_found_with_its_published_name(project: Project) -> None:
+    user, url = make_user(project, Role.EDITOR), reverse("rule_search", args=[project.slug])
+    begun(project, user, SOURCE.replace(NAME, "no-blanks"))
+
+    [found] = signed_in(user).get(url).context["drafted"].rows
+
+    assert (found.rule.name, found.formerly) == ("no-blanks", NAME)
+
+
+def test_many_drafts_are_searched_with_as_many_queries_and_within_bounds(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    user, url = make_user(project, Role.EDITOR), reverse("rule_search", args=[project.slug])
+    begun(project, user, DRAFTED)
+    client = signed_in(user)
+    client.get(url)
+    with CaptureQueriesContext(connection) as few:
+        client.get(url)
+    for number in range(4):
+        text = DRAFTED.replace("small-work", f"work-{number}")
+        version, _ = add_version(
+            project=project,
+            source_text=text.replace("only <mine>", "published"),
+            actor=SYSTEM,
+            role=Role.ADMIN,
+        )
+        draft = open_draft(process=version.process, editor=user, actor=person(user))
+        save_draft(draft=draft, lock_version=draft.lock_version, source_text=text)
+    client.get(url)
+
+    with CaptureQueriesContext(connection) as many:
+        answer = client.get(url)
+    monkeypatch.setattr(drafted, "MAX_READ_CHARS", len(DRAFTED) * 2)
+    less = client.get(url)
+
+    assert answer.context["drafted"].count == 5
+    assert len(many) == len(few)
+    assert less.context["drafted"].unread > 0
+    assert "Not all drafts were searched" in said(less)

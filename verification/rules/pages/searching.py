@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from enum import StrEnum
 from typing import TypeVar
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
@@ -20,7 +21,15 @@ from verification.rules.pages.contents import rule_of
 from verification.runs.models import Run
 from verification.runs.spans import Span, iso
 
-Kind = TypeVar("Kind", RuleType, Enforcement)
+
+class Stands(StrEnum):
+    """Where a rule is looked for."""
+
+    PUBLISHED = "published"
+    DRAFT = "draft"
+
+
+Kind = TypeVar("Kind", RuleType, Enforcement, Stands)
 DAYS = 30
 MAX_WORDS = 12
 MAX_CHARS = 400
@@ -47,6 +56,7 @@ class RuleFilters(AddressFilters):
     enforcement: str = ""
     process: str = ""
     phase: str = ""
+    stands: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +83,8 @@ def published_rules(project: Project, filters: RuleFilters) -> QuerySet[RuleVers
     for name, value in filters.given().items():
         if "\x00" in value or len(value) > MAX_CHARS:
             raise _invalid(name, "This is too long, or holds a character that no text has.")
+    if filters.stands and _one_of("stands", filters.stands, Stands) is Stands.DRAFT:
+        places = places.none()
     if filters.phase:
         places = places.filter(phase_id__in=[filters.phase, ANY_PHASE, ""])
     rows = RuleVersion.objects.filter(Exists(places), rule__process__project=project)

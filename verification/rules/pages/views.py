@@ -23,9 +23,10 @@ from processes.models import Process
 from processes.models import Rule as RuleName
 from processes.views.access import number_in, process_of
 from verification.rules.pages import observing, searching
+from verification.rules.pages.drafted import drafted_rules
 from verification.rules.pages.observing import ASKED
 from verification.rules.pages.page import rule_page
-from verification.rules.pages.searching import RuleFilters
+from verification.rules.pages.searching import RuleFilters, Stands
 from verification.rules.pages.unpublished import unpublished
 from verification.rules.steps.services import set_enforcement, stepped_text
 from verification.runs.spans import Window
@@ -59,7 +60,11 @@ def rule_search(request: AccessRequest) -> HttpResponse:
         )
     except InputError as error:
         return render(request, "rules/rule_search.html", {**shown, "error": error}, status=400)
+    asks_drafts = filters.stands != Stands.PUBLISHED and not request.GET.get("cursor")
     shown |= {
+        "drafted": drafted_rules(project, request.user, filters)
+        if request.access.is_editor and asks_drafts
+        else None,
         "rows": searching.with_figures(project, rows),
         "next": cursor,
         "count": matching.order_by().count(),
