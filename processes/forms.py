@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,14 +8,12 @@ from django.http import QueryDict
 
 from processes.definition import patterns
 from processes.definition.load import MAX_NAME, NAME
-from processes.definition.model import ANY_PHASE, Definition, Phase, Rule
+from processes.definition.model import ANY_PHASE, Definition, Rule
 from processes.definition.rules import FAILURE_CLASSES, MAX_COUNT, MAX_RULE_NAME, REMEDIATION_MODES
 from processes.sent import as_sent, kept, sent_texts
 
 MAX_REASON = 300
 MAX_TEXT = 100_000
-# Few keyboards have an em dash: a hyphen after a file name does for it.
-TYPED_DASH = re.compile(r"^(\S+\.\w{1,10}) +(?:--?|\N{EN DASH}) +")
 EVERY, NAMED, NO_PHASE = "every", "named", "none"
 
 
@@ -245,52 +242,6 @@ def _present_examples(rule: Rule | None) -> dict[str, list[str]]:
     if rule is None:
         return {"pass": [], "fail": []}
     return {"pass": list(rule.examples.passing), "fail": list(rule.examples.failing)}
-
-
-class PhaseForm(forms.Form):
-    description = BlockField(rows=3, help_text="What is to be done in this phase.")
-    verification_tier = forms.TypedChoiceField(
-        label="Checked by",
-        coerce=int,
-        choices=[(1, "1: deterministic checks"), (2, "2: and a judge"), (3, "3: and a vote")],
-        help_text="Each tier is climbed only when the one before did not reject.",
-    )
-    acceptance_criteria = BlockField(
-        rows=4, required=False, help_text="When the work of this phase is accepted."
-    )
-    deliverables = BlockField(
-        rows=4,
-        mono=True,
-        required=False,
-        help_text="One file a line: path — what it is. A hyphen between spaces does for the dash.",
-    )
-
-    def __init__(self, data: QueryDict | None = None, *, phase: Phase) -> None:
-        super().__init__(data, initial=phase_values(phase))
-
-    def clean_deliverables(self) -> str:
-        known = set(self.initial["deliverables"].split("\n"))
-        lines = str(self.cleaned_data["deliverables"]).split("\n")
-        return "\n".join(
-            line if line in known else TYPED_DASH.sub("\\1 \N{EM DASH} ", line) for line in lines
-        )
-
-    def values(self) -> dict[str, Any]:
-        return {key: kept(value, self.initial[key]) for key, value in self.cleaned_data.items()}
-
-
-def phase_values(phase: Phase) -> dict[str, Any]:
-    """What the form shows of a phase."""
-    lines = (
-        f"{one.path} \N{EM DASH} {one.description}" if one.description else one.path
-        for one in phase.deliverables
-    )
-    return {
-        "description": phase.description,
-        "verification_tier": phase.verification_tier,
-        "acceptance_criteria": phase.acceptance_criteria,
-        "deliverables": "\n".join(lines),
-    }
 
 
 class TemplateForm(forms.Form):

@@ -11,6 +11,7 @@ from loomverify.errors import Conflict, InputError
 from processes.definition import patterns
 from processes.definition.model import Rule, RuleType
 from processes.definition.patch import Move, Path
+from processes.phase_edits import phase_at
 from processes.rule_edits import PHASES, path_of, rule_edits, text_of
 
 
@@ -79,18 +80,12 @@ def rule_moved_to(source: str, *, rule: tuple[int, str], beside: tuple[int, str]
 
 def phase_moved(source: str, *, name: str, step: int) -> str:
     """Move a phase up or down."""
-    return _moved(source, (*PHASES, (at := _phase_at(source, name))), at + step)
+    return _moved(source, (*PHASES, (at := phase_at(text_of(source), name))), at + step)
 
 
 def phase_moved_to(source: str, *, name: str, beside: str) -> str:
-    return _moved(source, (*PHASES, _phase_at(source, name)), _phase_at(source, beside))
-
-
-def _phase_at(source: str, name: str) -> int:
-    names = [phase.id for phase in text_of(source).definition.phases]
-    if name not in names:
-        raise Conflict("draft.stale", f"There is no phase {name!r} any more.")
-    return names.index(name)
+    text = text_of(source)
+    return _moved(source, (*PHASES, phase_at(text, name)), phase_at(text, beside))
 
 
 def _moved(source: str, path: Path, to: int) -> str:

@@ -1,25 +1,25 @@
-"""Phases of a draft as small forms; what they do not show stays as the YAML has it."""
+"""Phases of a draft as forms; what they do not show stays as the YAML has it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST
 
 from loomverify.accounts.access import AccessRequest
 from loomverify.errors import Conflict, InputError
-from processes import rule_edits, selectors, services
+from processes import phase_edits, selectors, services
 from processes.definition.load import load
-from processes.definition.model import Phase
-from processes.definition.patch import Edit, Path, Remove, SetValue
-from processes.forms import PhaseForm, phase_values
+from processes.definition.model import Definition, Phase
 from processes.models import Draft
-from processes.views.access import back_to, draft_form, lock_version_of
+from processes.phase_forms import PhaseForm
+from processes.views.access import back_to, draft_form, draft_page, lock_version_of
 from processes.views.drafts import PAGE, draft_context
 from processes.views.rules import need_loading
 
@@ -30,78 +30,124 @@ from processes.views.rules import need_loading
 def draft_phase(request: AccessRequest, draft: Draft, index: int) -> HttpResponse:
     definition = load(draft.source_text).definition
     if definition is None:
-        return _page(request, draft, None, None)
-    if index >= len(definition.phases):
+        return _page(request, draft, None)
+    seen_id = request.POST.get("seen_id")
+    phase = _phase(definition, index, seen_id)
+    if phase is None and seen_id is None:
         raise Http404
-    phase = definition.phases[index]
-    form = PhaseForm(request.POST or None, phase=phase)
+    form = PhaseForm(request.POST or None, definition=definition, phase=phase)
     if request.method != "POST" or not form.is_valid():
-        return _page(request, draft, form, phase)
-    seen_id, values = request.POST.get("seen_id", ""), form.values()
+        return _page(request, draft, form, index=index)
+    values = form.values()
 
     def change(source: str) -> str:
-        text = rule_edits.text_of(source)
-        phases = text.definition.phases
-        if index >= len(phases) or phases[index].id != seen_id:
-            raise Conflict("draft.stale", f"The phase {seen_id!r} stands in another place by now.")
-        return need_loading(text.patched(_edits(text, phases[index], index, values)))
+        return phase_edits.phase_changed(source, name=seen_id or "", values=values)
+
+    return _save(request, draft, form, change, index=index)
+
+
+@never_cache
+@require_http_methods(PAGE)
+@draft_form
+def draft_phase_new(request: AccessRequest, draft: Draft) -> HttpResponse:
+    definition = load(draft.source_text).definition
+    if definition is None:
+        return _page(request, draft, None)
+    form = PhaseForm(request.POST or None, definition=definition)
+    if request.method != "POST" or not form.is_valid():
+        return _page(request, draft, form)
+    values, after = form.values(), form.cleaned_data["after"]
+
+    def change(source: str) -> str:
+        return phase_edits.phase_added(source, values=values, after=after)
+
+    return _save(request, draft, form, change)
+
+
+@require_POST
+@draft_page
+def draft_phase_delete(request: AccessRequest, draft: Draft) -> HttpResponse:
+    """By its name: its number may be another by now."""
+    name = request.POST.get("seen_name", "")
+
+    def change(source: str) -> str:
+        return need_loading(phase_edits.phase_deleted(source, name=name))
 
     try:
-        services.edit_draft(draft=draft, change=change, lock_version=lock_version_of(request))
-    except Conflict:
-        return _page(request, draft, form, phase, status=409)
+        services.edit_draft(draft=draft, change=change)
     except InputError as error:
-        key = str(error.issues[0].loc[-1]).rsplit(".", 1)[-1] if error.issues[0].loc else ""
-        form.add_error(key if key in form.fields else None, str(error))
-        return _page(request, draft, form, phase)
-    messages.success(request, f"{phase.id} is saved in your draft.")
+        messages.warning(request, str(error))
+    else:
+        messages.success(request, f"{name} is deleted. Undo brings it back.")
     return back_to("draft_phases", draft)
 
 
-def _edits(
-    text: rule_edits.Text, phase: Phase, index: int, values: Mapping[str, Any]
-) -> list[Edit]:
-    path = (*rule_edits.PHASES, index)
-    raw, present = text.written(path) or {}, phase_values(phase)
-    edits: list[Edit] = []
-    for key, value in values.items():
-        if value == present[key]:
-            continue
-        here = (*path, key)
-        if key == "deliverables" or isinstance(raw.get(key), list):
-            edits += _line_edits(here, raw.get(key), value)
-        elif value == "" or (key == "verification_tier" and value == 1 and key not in raw):
-            edits += [Remove(here)] if key in raw else []
-        else:
-            edits.append(SetValue(here, value))
-    return edits
+def _phase(definition: Definition, index: int, seen_id: str | None) -> Phase | None:
+    if seen_id is not None:
+        return definition.phase(seen_id)
+    return definition.phases[index] if index < len(definition.phases) else None
 
 
-def _line_edits(path: Path, present: Any, value: str) -> list[Edit]:
-    """A line is an entry; one text alone stays a text."""
-    lines = [line.strip() for line in value.split("\n") if line.strip()]
-    if isinstance(present, str) and len(lines) == 1:
-        return [SetValue(path, lines[0])]
-    if present is not None and not lines:
-        return [Remove(path)]
-    return rule_edits.list_edits(path, present, lines)
+def _save(
+    request: AccessRequest,
+    draft: Draft,
+    form: PhaseForm,
+    change: Callable[[str], str],
+    *,
+    index: int | None = None,
+) -> HttpResponse:
+    try:
+        services.edit_draft(
+            draft=draft,
+            change=lambda source: need_loading(change(source)),
+            lock_version=lock_version_of(request),
+        )
+    except Conflict:
+        return _page(request, draft, form, index=index, status=409)
+    except InputError as error:
+        key = str(error.issues[0].loc[-1]).rsplit(".", 1)[-1] if error.issues[0].loc else ""
+        form.add_error(key if key in form.fields else None, str(error))
+        return _page(request, draft, form, index=index)
+    messages.success(request, f"{form.cleaned_data['id']} is saved in your draft.")
+    return back_to("draft_phases", draft)
 
 
 def _page(
     request: AccessRequest,
     draft: Draft,
     form: PhaseForm | None,
-    phase: Phase | None,
     *,
+    index: int | None = None,
     status: int = 200,
 ) -> HttpResponse:
+    """A stale form keeps what was typed; of a phase that is gone it makes a new one."""
     stored = selectors.draft_of(draft.process, request.user) or draft
+    phase = form.phase if form else None
     if form is not None and form.is_bound and form.errors and status == 200:
         status = 422
+    names = {"project": request.access.project.slug, "slug": draft.process.slug}
     context = {
         **draft_context(stored, "phases"),
         "form": form,
         "phase": phase,
         "is_stale": status == 409,
+        "differences": _differences(stored, form) if status == 409 and form else [],
+        "action": reverse("draft_phase_new", kwargs=names)
+        if index is None or phase is None
+        else reverse("draft_phase", kwargs={**names, "index": index}),
     }
     return render(request, "processes/draft_phase.html", context, status=status)
+
+
+def _differences(stored: Draft, form: PhaseForm) -> list[dict[str, Any]]:
+    """What the saved phase says otherwise than what was typed."""
+    definition = load(stored.source_text).definition
+    phase = definition.phase(form.phase.id) if definition and form.phase else None
+    if phase is None or not form.is_valid():
+        return []
+    saved, mine = phase_edits.phase_values(phase), form.values()
+    return [
+        {"name": key, "saved": saved[key], "mine": value}
+        for key, value in mine.items()
+        if saved[key] != value
+    ]

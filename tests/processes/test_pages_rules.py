@@ -370,6 +370,97 @@ def test_a_late_phase_form_keeps_what_was_typed(desk: Desk) -> None:
     assert desk.draft.source_text == f"{SOURCE_TEXT}# theirs\n"
 
 
+def test_a_late_phase_form_tells_what_the_saved_one_says_otherwise(desk: Desk) -> None:
+    sent = form_of(desk.get("draft_phase", 0))
+    desk.save(SOURCE_TEXT.replace("Build what was asked for", "THEIRS"))
+
+    late = desk.post("draft_phase", 0, **{**sent, "acceptance_criteria": "MINE"})
+    saved = desk.post("draft_phase", 0, **form_of(late))
+
+    assert "saved: THEIRS" in said(late)
+    assert "yours: MINE" in said(late)
+    assert saved.status_code == 302
+    assert "MINE" in desk.draft.source_text
+
+
+def test_a_phase_that_moved_is_changed_where_it_stands_now(desk: Desk) -> None:
+    sent = form_of(desk.get("draft_phase", 1))
+    desk.post("draft_phase_move", 1, seen_name="write", step="up")
+
+    answer = desk.post(
+        "draft_phase", 1, **{**sent, "lock_version": desk.draft.lock_version, "description": "NEW"}
+    )
+
+    assert answer.status_code == 302
+    phases = desk.get("draft_phases").context["checked"].definition.phases
+    assert (phases[0].id, phases[0].description) == ("write", "NEW")
+
+
+def test_a_form_of_a_phase_that_is_gone_adds_it_again(desk: Desk) -> None:
+    sent = form_of(desk.get("draft_phase", 1))
+    desk.save(SOURCE_TEXT.replace("- id: write", "- id: other").replace("[write]", "[other]"))
+
+    late = desk.post("draft_phase", 1, **{**sent, "description": "MINE"})
+    added = desk.client.post(late.context["action"], form_of(late))
+
+    assert late.status_code == 409
+    assert "Save adds what you typed as a new phase" in said(late)
+    assert added.status_code == 302
+    assert "description: MINE" in desk.draft.source_text
+
+
+def test_a_phase_is_added_renamed_and_deleted_and_each_is_undone(desk: Desk) -> None:
+    sent = {**form_of(desk.get("draft_phase_new")), "id": "ship", "description": "Ship it."}
+
+    desk.post("draft_phase_new", **{**sent, "after": "build", "gates": ["build", "test"]})
+    added = desk.get("draft_phases").context["checked"].definition.phases
+    renamed = {**form_of(desk.get("draft_phase", 2)), "id": "write-up"}
+    desk.post("draft_phase", 2, **renamed)
+    named = desk.get("draft_rules").context["checked"].definition.rules[1]
+    refused = desk.post("draft_phase_delete", seen_name="write-up")
+    desk.post("draft_phase_delete", seen_name="ship")
+
+    assert [(one.id, one.gates) for one in added] == [
+        ("build", ()), ("ship", ("build", "test")), ("write", ()),
+    ]  # fmt: skip
+    assert named.applies_to_phases == ("write-up",)
+    assert "would name no phase any more" in said(desk.get("draft_phases"))
+    assert refused.status_code == 302
+    assert desk.draft.source_text == SOURCE_TEXT.replace("id: write", "id: write-up").replace(
+        "[write]", "[write-up]"
+    )
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"id": "write"}, "Another phase of this process has this name"),
+        ({"id": ""}, "This field is required"),
+        ({"id": "*"}, "cannot be named *"),
+        ({"depends_on": ["write"]}, "wait for each other"),
+        ({"depends_on": ["gone"]}, "not one of the available choices"),
+        ({"gates": ["deploy"]}, "not one of the available choices"),
+        ({"max_attempts": "0"}, "greater than or equal to 1"),
+        ({"confidence_floor": "nan"}, "Enter a number"),
+        ({"confidence_floor": "1.1"}, "less than or equal to 1"),
+        ({"score_threshold": "11"}, "less than or equal to 10"),
+        ({"custom_verifier": "a\0b"}, "Null characters are not allowed"),
+    ],
+)
+def test_a_phase_that_cannot_be_is_refused_beside_its_field(
+    desk: Desk, fields: dict[str, Any], told: str
+) -> None:
+    [field] = fields
+    sent = {**form_of(desk.get("draft_phase", 0)), **fields}
+
+    answer = desk.post("draft_phase", 0, **sent)
+
+    assert answer.status_code == 422
+    assert list(answer.context["form"].errors) == [field]
+    assert told in said(answer)
+    assert desk.draft.source_text == SOURCE_TEXT
+
+
 def test_every_button_of_the_matrix_says_what_it_is(desk: Desk) -> None:
     page = desk.get("draft_matrix").content.decode()
 
