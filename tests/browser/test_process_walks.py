@@ -21,7 +21,7 @@ from tests.reviewing import make_review
 from tests.reviews.people import FAIL, PASS, reviewer_of, says, settled
 from tests.rules.test_figures import told
 from verification.engine.outcome import Outcome
-from verification.runs.models import Review
+from verification.runs.models import Review, Run
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -208,3 +208,39 @@ def test_each_step_is_taken_beside_the_figures_of_the_one_before(
     expect(page.get_by_text("the rule is advisory.")).to_be_visible()
     assert "Spoke in 10 of 50 runs" in figures(page)
     assert visitor.complaints == []
+
+
+def test_a_new_rule_is_observed_beside_what_it_did_on_history(visit: Visit, scene: Scene) -> None:
+    admin = scene.member(Role.ADMIN)
+    open_draft(process=scene.project.processes.get(), editor=admin, actor=person(admin))
+    decided = {"phase": "build", "output": "N/A", "review_state": "decided"}
+    make_run(scene.project, **decided, final_outcome="pass")
+    for _ in range(2):
+        make_run(scene.project, **decided, final_outcome="fail")
+    judged_runs = Run.objects.filter(state="finished", live_evaluation__isnull=False)
+    tried = judged_runs.filter(phase_id="build").count()
+    visitor = visit(admin)
+    page = visitor.go(reverse("draft_rule_new", args=[scene.project.slug, "small-work"]))
+    page.locator("[name=name]").fill(NAME)
+    page.locator("[name=type]").select_option("regex")
+    page.locator("[name=enforcement]").select_option("hard")
+    page.locator('[name="phases"][value="build"]').check()
+    page.locator("[name=check]").fill("N/A")
+    expect(page.locator("[data-history] mark").first).to_have_text("N/A")
+    expect(page.locator("[data-history-note]")).to_be_hidden()
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_text(f"{NAME} is saved in your draft.")).to_be_visible()
+
+    named = reverse("rule_named", args=[scene.project.slug, "small-work"]) + f"?rule={NAME}"
+    visitor.go(named)
+    found = figures(page)
+    assert f"matched 3 of {tried} past runs; as hard" in found
+    assert "2 good catches, 1 false alarm" in found
+    page.keyboard.press("c")
+    page.keyboard.type("Let us see.")
+    page.keyboard.press("Escape")
+    page.keyboard.press("o")
+
+    expect(page.get_by_role("button", name="Make advisory")).to_be_visible()
+    assert "Would have spoken in 0 of 0 runs" in figures(page)
+    assert f"matched 3 of {tried} past runs" in figures(page)
