@@ -93,6 +93,13 @@
     event.preventDefault();
     close();
   });
+  // What is drawn anew stands where it stood.
+  const box = () => matrix.querySelector(".matrix-scroll");
+  let place = [0, 0];
+  matrix.addEventListener("htmx:beforeSwap", () => {
+    if (box()) place = [box().scrollLeft, box().scrollTop];
+  });
+  matrix.addEventListener("htmx:afterSwap", () => box()?.scrollTo(...place));
   document.addEventListener("htmx:afterSettle", () => {
     const found = goal && document.getElementById(goal);
     goal = "";

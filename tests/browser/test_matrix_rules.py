@@ -15,6 +15,7 @@ from processes.services import open_draft
 from tests.browser.conftest import Visit
 from tests.browser.scenes import Scene
 from tests.browser.test_pages import FAULTS, OVERFLOW
+from tests.builders import SOURCE_TEXT
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -105,6 +106,27 @@ def test_what_is_open_stays_open_while_cells_and_rows_change(
     expect(page.locator("table.matrix thead a").first).to_have_text("figures-have-sources")
     expect(page.get_by_role("button", name="Move figures-have-sources left")).to_be_focused()
     expect(page.locator("#matrix-rule-title")).to_have_text("figures-have-sources")
+
+
+def test_a_wide_matrix_stays_where_it_was_scrolled_to(
+    visit: Visit, address: str, editor: User
+) -> None:
+    rules = "".join(f"    - {{name: rule-{n}, type: regex, check: x{n}}}\n" for n in range(60))
+    Draft.objects.filter(editor=editor).update(source_text=SOURCE_TEXT + rules)
+    page = visit(editor, width=700).go(address)
+    scrolled = "document.querySelector('.matrix-scroll').scrollLeft"
+    page.locator("#t1-55").scroll_into_view_if_needed()
+    before = page.evaluate(scrolled)
+
+    page.locator("#t1-55").click()
+    expect(page.locator("#t1-55")).to_have_attribute("aria-pressed", "true")
+    after_a_cell = page.evaluate(scrolled)
+    head(page, "rule-53").click()
+    expect(page.locator("#matrix-rule-title")).to_have_text("rule-53")
+
+    assert before > 0
+    assert after_a_cell == before
+    assert page.evaluate(scrolled) == before
 
 
 def test_without_a_script_the_settings_are_a_page_of_the_matrix(
