@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 MAX_EXAMPLES = 50
@@ -17,6 +17,15 @@ def kept(value: Any, present: Any) -> Any:
     """What stands in the file, where a form's value differs by its line ends at most."""
     both_texts = isinstance(value, str) and isinstance(present, str)
     return present if both_texts and as_sent(value) == as_sent(present) else value
+
+
+def differences(saved: Mapping[str, Any], mine: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Where what is saved by now says otherwise than a form that was sent late."""
+    return [
+        {"name": key, "saved": saved[key], "mine": value}
+        for key, value in mine.items()
+        if key in saved and saved[key] != value
+    ]
 
 
 def sent_texts(sent: Sequence[str], present: Sequence[str]) -> list[str]:

@@ -4,6 +4,7 @@ from django.urls import path
 
 from processes.views import (
     drafts,
+    head,
     importing,
     matrix,
     phases,
@@ -54,6 +55,7 @@ urlpatterns = [
     path(f"{DRAFT}phases/delete/", phases.draft_phase_delete, name="draft_phase_delete"),
     path(f"{DRAFT}phases/<int:index>/", phases.draft_phase, name="draft_phase"),
     path(f"{DRAFT}phases/<int:index>/move/", rows.draft_phase_move, name="draft_phase_move"),
+    path(f"{DRAFT}process/", head.draft_process, name="draft_process"),
     path(f"{DRAFT}review/", review.draft_review, name="draft_review"),
     path(f"{DRAFT}publish/", publishing.draft_publish, name="draft_publish"),
 ]

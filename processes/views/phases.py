@@ -19,6 +19,7 @@ from processes.definition.load import load
 from processes.definition.model import Definition, Phase
 from processes.models import Draft
 from processes.phase_forms import PhaseForm
+from processes.sent import differences
 from processes.views.access import back_to, draft_form, draft_page, lock_version_of
 from processes.views.drafts import PAGE, draft_context
 from processes.views.rules import need_loading
@@ -145,9 +146,4 @@ def _differences(stored: Draft, form: PhaseForm) -> list[dict[str, Any]]:
     phase = definition.phase(form.phase.id) if definition and form.phase else None
     if phase is None or not form.is_valid():
         return []
-    saved, mine = phase_edits.phase_values(phase), form.values()
-    return [
-        {"name": key, "saved": saved[key], "mine": value}
-        for key, value in mine.items()
-        if saved[key] != value
-    ]
+    return differences(phase_edits.phase_values(phase), form.values())

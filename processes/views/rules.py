@@ -22,6 +22,7 @@ from processes.definition.patch import Append, Remove
 from processes.forms import RuleForm
 from processes.models import Draft
 from processes.renames import published_rule
+from processes.sent import differences
 from processes.trying import tried
 from processes.views.access import back_to, draft_form, draft_page, lock_version_of
 from processes.views.drafts import PAGE, draft_context
@@ -221,9 +222,4 @@ def _differences(stored: Draft, form: RuleForm, index: int | None) -> list[dict[
         "enforcement": rule.enforcement or "",
         "applies_to_phases": list(rule.applies_to_phases),
     }
-    mine = form.values() if form.is_valid() else {}
-    return [
-        {"name": key, "saved": saved[key], "mine": value}
-        for key, value in mine.items()
-        if key in saved and saved[key] != value
-    ]
+    return differences(saved, form.values()) if form.is_valid() else []

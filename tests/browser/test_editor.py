@@ -57,6 +57,7 @@ def test_no_page_of_a_draft_complains_or_runs_over_its_edge(
         "draft_rules",
         "draft_rule_new",
         "draft_phases",
+        "draft_process",
         "draft_review",
     ]
     paths = [url(scene, name) for name in (*pages, "draft_publish")]

@@ -24,6 +24,7 @@ TABS = [
     "draft_matrix",
     "draft_rules",
     "draft_phases",
+    "draft_process",
     "draft_review",
     "draft_publish",
 ]
@@ -63,12 +64,12 @@ def test_digits_open_the_tabs_of_a_draft(visit: Visit, scene: Scene, editor: Use
     page = visit(editor).go(url(scene, "draft_matrix"))
 
     opened = []
-    for digit in "623451":
+    for digit in "6273451":
         with page.expect_navigation():
             page.keyboard.press(digit)
         opened.append(page.evaluate("location.pathname"))
 
-    assert opened == [url(scene, TABS[int(digit) - 1]) for digit in "623451"]
+    assert opened == [url(scene, TABS[int(digit) - 1]) for digit in "6273451"]
 
 
 def test_the_matrix_is_one_stop_that_arrows_walk_and_space_switches(

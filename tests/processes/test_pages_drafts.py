@@ -31,6 +31,7 @@ PAGES = [
     ("draft_rule_new", ()),
     ("draft_phases", ()),
     ("draft_phase", (0,)),
+    ("draft_process", ()),
     ("draft_review", ()),
     ("draft_publish", ()),
 ]

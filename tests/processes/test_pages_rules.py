@@ -93,7 +93,8 @@ def test_a_strange_switch_changes_nothing(desk: Desk, asked: str, htmx: bool) ->
 @pytest.mark.parametrize(
     ("name", "args"),
     [("draft_matrix", ()), ("draft_rules", ()), ("draft_rule", (0,)), ("draft_rule_new", ()),
-     ("draft_phases", ()), ("draft_phase", (0,)), ("draft_review", ())],
+     ("draft_phases", ()), ("draft_phase", (0,)),
+     ("draft_process", ()), ("draft_review", ())],
 )  # fmt: skip
 def test_a_broken_text_says_so_with_the_way_back(
     desk: Desk, name: str, args: tuple[Any, ...]
