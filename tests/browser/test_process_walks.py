@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.urls import reverse
@@ -213,7 +214,7 @@ def test_each_step_is_taken_beside_the_figures_of_the_one_before(
 def test_a_new_rule_is_observed_beside_what_it_did_on_history(visit: Visit, scene: Scene) -> None:
     admin = scene.member(Role.ADMIN)
     open_draft(process=scene.project.processes.get(), editor=admin, actor=person(admin))
-    decided = {"phase": "build", "output": "N/A", "review_state": "decided"}
+    decided: dict[str, Any] = {"phase": "build", "output": "N/A", "review_state": "decided"}
     make_run(scene.project, **decided, final_outcome="pass")
     for _ in range(2):
         make_run(scene.project, **decided, final_outcome="fail")
