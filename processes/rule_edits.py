@@ -117,7 +117,9 @@ def phases_edits(text: Text, rule: Rule, wanted: Sequence[str]) -> list[Edit]:
 def list_edits(path: Path, present: Any, wanted: Sequence[str]) -> list[Edit]:
     """The smallest edits that turn a list into another, where entries only come or only go."""
     if not isinstance(present, list):
-        return [SetValue(path, list(wanted))] if wanted else []
+        if wanted:
+            return [SetValue(path, list(wanted))]
+        return [] if present is None else [Remove(path)]
     old = [str(one).strip() for one in present]
     if not wanted:
         return [Remove(path)]

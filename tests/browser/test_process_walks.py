@@ -125,7 +125,7 @@ def test_a_download_is_the_source_byte_for_byte(visit: Visit, scene: Scene) -> N
     assert taken.value.suggested_filename == f"small-work-v{version.number}.yaml"
 
 
-def test_the_newest_twenty_are_sent_to_review_and_the_rest_is_told(
+def test_the_newest_twenty_are_sent_to_review_and_then_the_rest(
     visit: Visit, scene: Scene
 ) -> None:
     admin = scene.member(Role.ADMIN)
@@ -143,6 +143,12 @@ def test_the_newest_twenty_are_sent_to_review_and_the_rest_is_told(
     asked = set(Review.objects.filter(state="pending").values_list("run_id", flat=True))
     assert asked >= {run.pk for run in runs[5:]}
     assert not asked & {run.pk for run in runs[:5]}
+
+    page.locator("[name=check]").fill("N.A")
+    page.get_by_role("button", name="Send 5 to review").click()
+    expect(page.get_by_text("5 sent to review.")).to_be_visible()
+    page.locator("[name=check]").fill("N/.")
+    expect(page.get_by_text("People were asked about each.")).to_be_visible()
 
 
 def judged(scene: Scene, spoke: Sequence[bool | None], *, silent: int) -> None:

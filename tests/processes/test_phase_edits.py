@@ -115,6 +115,20 @@ def test_a_deleted_phase_is_taken_from_those_that_name_it() -> None:
     }  # fmt: skip
 
 
+def test_one_name_that_stands_as_a_text_goes_as_an_entry_does() -> None:
+    source = SOURCE.replace("[plan]", "plan").replace("[test, lint]", "test")
+    assert source != SOURCE
+    phase = definition(source).phase("build")
+    assert phase is not None
+
+    deleted = phase_deleted(source.replace("[plan, write]", "[write]"), name="plan")
+    emptied = phase_changed(source, name="build", values={**phase_values(phase), "gates": []})
+
+    assert [one.depends_on for one in definition(deleted).phases] == [(), ("build",)]
+    assert lines_changed(emptied) == ["depends_on: plan"]
+    assert "gates" not in emptied
+
+
 def test_no_rule_is_left_without_a_phase() -> None:
     with pytest.raises(InputError, match="'b' would name no phase any more") as refused:
         phase_deleted(SOURCE, name="build")

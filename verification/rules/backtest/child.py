@@ -233,6 +233,7 @@ def main() -> None:
         if "job" in asked:
             limit_cpu(JOB_CPU_SECONDS)
             fields = asked["job"]
+            _meant.cache_clear()  # it would keep each job with its process
             job = Job(
                 fields["pattern"], fields["limit"], Target(fields["target"]), fields["source"]
             )

@@ -25,7 +25,7 @@ _RUN = """
            case when run.review_state = 'decided' then run.final_outcome else '' end,
            evaluation.verifier_version_id,
            run.tier_achieved >= run.tier_requested and evaluation.claim_list = '[]'::jsonb,
-           task.external_id, run.created_at
+           task.external_id, run.created_at, run.review_state = 'not_required'
     from runs_run run
     join runs_evaluation evaluation on evaluation.id = run.live_evaluation_id
     join runs_task task on task.id = run.task_id
@@ -83,6 +83,8 @@ class PastRun:
     is_climbed: bool
     task: str
     created_at: datetime
+    is_unasked: bool
+    """No person was asked about it."""
 
     @property
     def is_good(self) -> bool | None:

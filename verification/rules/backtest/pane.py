@@ -29,6 +29,7 @@ NEXT = "<!--next-->"
 SECONDS_BETWEEN = 0.1
 LINES_BEFORE = 8
 SHOWN_WHILE_RUNNING = 5
+SENT_AT_ONCE = 20
 WORDS = {
     Bucket.GOOD_CATCH: ("good catch", "spoken against now; a person failed the work"),
     Bucket.FALSE_ALARM: ("false alarm", "spoken against now; a person accepted the work"),
@@ -83,6 +84,14 @@ class ShownBucket:
     bucket: Bucket
     count: int
     runs: list[ShownRun]
+
+    @property
+    def unasked(self) -> list[ShownRun]:
+        return [run for run in self.runs if run.changed.run.is_unasked]
+
+    @property
+    def to_send(self) -> list[ShownRun]:
+        return self.unasked[:SENT_AT_ONCE]
 
     @property
     def word(self) -> str:
