@@ -125,9 +125,7 @@ def test_a_download_is_the_source_byte_for_byte(visit: Visit, scene: Scene) -> N
     assert taken.value.suggested_filename == f"small-work-v{version.number}.yaml"
 
 
-def test_the_newest_twenty_are_sent_to_review_and_then_the_rest(
-    visit: Visit, scene: Scene
-) -> None:
+def test_the_newest_twenty_are_sent_to_review_and_then_the_rest(visit: Visit, scene: Scene) -> None:
     admin = scene.member(Role.ADMIN)
     open_draft(process=scene.project.processes.get(), editor=admin, actor=person(admin))
     runs = [make_run(scene.project, output="N/A", phase="build") for _ in range(25)]

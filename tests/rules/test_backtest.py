@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,6 +21,7 @@ from tests.runs.conftest import Caller, new_project
 from verification.engine.outcome import Outcome
 from verification.rules.backtest import history, running
 from verification.rules.backtest import readers as pool
+from verification.rules.backtest.child import Disk
 from verification.rules.backtest.running import Progress, Running, backtest
 from verification.rules.backtest.wish import Wish, wish_of, with_rule
 from verification.rules.models import Backtest
@@ -133,6 +137,27 @@ def test_files_that_a_submission_names_are_searched(project: Project, is_kept: b
 
     assert found.place is not None
     assert found.place["path"] == "notes.txt"
+
+
+@pytest.mark.parametrize(("seconds", "announced"), [(1.0, 3), (0.000001, 0)])
+def test_a_slow_disk_is_asked_ahead_and_a_fast_one_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seconds: float, announced: int
+) -> None:
+    digests = [hashlib.sha256(text).hexdigest() for text in (b"a", b"b", b"c")]
+    for digest, text in zip(digests, (b"a", b"b", b"c"), strict=True):
+        (tmp_path / digest[:2]).mkdir(exist_ok=True)
+        (tmp_path / digest[:2] / digest).write_bytes(text)
+    asked: list[int] = []
+    monkeypatch.setattr(os, "posix_fadvise", lambda file, *_: asked.append(file))
+    disk = Disk(tmp_path, seconds=seconds, read=1)
+
+    disk.announce([*digests, "0" * 64])
+    disk.threads.shutdown()
+
+    assert len(asked) == announced
+    assert [disk.content(digest) for digest in digests] == [b"a", b"b", b"c"]
+    with pytest.raises(OSError, match="No such file"):
+        disk.content("0" * 64)
 
 
 @pytest.mark.parametrize("is_gone", [True, False])
