@@ -1,0 +1,181 @@
+"""Which parts of a workspace are built and tried on their own: by their marker files, else by words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from verification.engine.gating.members import is_member
+
+MAX_COMPONENTS = 20
+MAX_MARKER_BYTES = 1_000_000
+IGNORED = frozenset(
+    {
+        ".git", ".hg", ".tox", ".nox", ".venv", "venv", "node_modules", "bower_components",
+        "site-packages", "__pycache__", "vendor", "third_party", "target", "dist", "build",
+        "testdata", "fixtures", "__fixtures__",
+    }
+)  # fmt: skip
+"""Folders whose markers are not the work's own, or are there to be broken."""
+
+
+class Language(StrEnum):
+    PYTHON = "python"
+    NODE = "node"
+    GO = "go"
+    RUST = "rust"
+    JAVA = "java"
+    RUBY = "ruby"
+    PHP = "php"
+    DOTNET = "dotnet"
+    MAKE = "make"
+
+
+MARKERS = {
+    "pyproject.toml": Language.PYTHON,
+    "requirements.txt": Language.PYTHON,
+    "setup.py": Language.PYTHON,
+    "pytest.ini": Language.PYTHON,
+    "package.json": Language.NODE,
+    "go.mod": Language.GO,
+    "Cargo.toml": Language.RUST,
+    "pom.xml": Language.JAVA,
+    "build.gradle": Language.JAVA,
+    "build.gradle.kts": Language.JAVA,
+    "Gemfile": Language.RUBY,
+    "composer.json": Language.PHP,
+    "Makefile": Language.MAKE,
+}
+SUFFIXES = {
+    Language.PYTHON: (".py",),
+    Language.NODE: (".js", ".mjs", ".cjs", ".ts", ".tsx", ".jsx"),
+    Language.GO: (".go",),
+    Language.RUST: (".rs",),
+    Language.JAVA: (".java", ".kt"),
+    Language.RUBY: (".rb",),
+    Language.PHP: (".php",),
+    Language.DOTNET: (".cs", ".fs", ".vb"),
+}
+PROJECTS = (".csproj", ".fsproj", ".vbproj", ".sln")
+WEAK = frozenset({"requirements.txt", "pytest.ini"})
+"""Below a component of their language they belong to it: docs and tests have their own."""
+WORDS = {
+    Language.PYTHON: r"python|pytest|pip|django|flask|fastapi|poetry",
+    Language.NODE: r"node(?:\.?js)?|npm|yarn|pnpm|javascript|typescript|react|vue|jest|vitest",
+    Language.GO: r"golang|go (?:mod|test|build|module)",
+    Language.RUST: r"rust|cargo|clippy",
+    Language.JAVA: r"java|maven|gradle|junit|kotlin|spring",
+    Language.RUBY: r"ruby|rails|rspec|bundler",
+    Language.PHP: r"php|composer|phpunit|laravel",
+    Language.DOTNET: r"dotnet|\.net|c#|nuget|xunit",
+}
+
+Read = Callable[[str], bytes | None]
+"""The content of a path of the workspace, None where it cannot be had."""
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """`folder` is '' for the workspace's root, else a path without a slash at its end."""
+
+    folder: str
+    language: Language
+    markers: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """As findings call it: one language at the root needs none."""
+        return f"{self.folder or '.'} ({self.language})"
+
+    def path(self, name: str) -> str:
+        return f"{self.folder}/{name}" if self.folder else name
+
+
+@dataclass(frozen=True, slots=True)
+class Components:
+    """`left_out`: how many more there are than are tried."""
+
+    found: tuple[Component, ...] = ()
+    left_out: int = 0
+
+
+def components_of(paths: Iterable[str], read: Read, words: str = "") -> Components:
+    """Return the components of a workspace, nearest to the root first.
+
+    `paths` are those of its files; `words` are the plan's, for a workspace without a marker.
+    """
+    known = tuple(paths)
+    own = _without_members(_marked(known), read)
+    if not own:
+        return Components(_by_words(known, words))
+    return Components(own[:MAX_COMPONENTS], max(0, len(own) - MAX_COMPONENTS))
+
+
+def _marked(paths: Sequence[str]) -> list[Component]:
+    """By folder and language, the upper folders first."""
+    found: dict[tuple[str, Language], set[str]] = {}
+    for path in paths:
+        folder, _, name = path.rpartition("/")
+        language = MARKERS.get(name) or (Language.DOTNET if name.endswith(PROJECTS) else None)
+        if language and IGNORED.isdisjoint(folder.split("/")):
+            found.setdefault((folder, language), set()).add(name)
+    keys = sorted(found, key=lambda key: (key[0].count("/") + bool(key[0]), *key))
+    return [Component(*key, tuple(sorted(found[key]))) for key in keys]
+
+
+def _without_members(marked: Sequence[Component], read: Read) -> tuple[Component, ...]:
+    kept: list[Component] = []
+    languages = {component.folder: set[Language]() for component in marked}
+    for component in marked:
+        languages[component.folder].add(component.language)
+    for component in marked:
+        above = [one for one in kept if _is_below(component.folder, one.folder)]
+        if component.language is Language.MAKE:
+            # Beside another marker it only says how that one is built.
+            if not above and languages[component.folder] == {Language.MAKE}:
+                kept.append(component)
+            continue
+        same = [one for one in above if one.language is component.language]
+        if not any(_belongs(component, one, read) for one in same):
+            kept.append(component)
+    return tuple(kept)
+
+
+def _is_below(folder: str, other: str) -> bool:
+    return bool(folder) and (not other or folder.startswith(f"{other}/")) and folder != other
+
+
+def _belongs(component: Component, upper: Component, read: Read) -> bool:
+    """Whether it is a member of the workspace that a component above it declares."""
+    if WEAK.issuperset(component.markers):
+        return True
+    inner = component.folder.removeprefix(f"{upper.folder}/" if upper.folder else "")
+    contents = {name: _content(read, upper.path(name)) for name in _declaring(upper)}
+    return is_member(inner, upper.language, contents)
+
+
+def _declaring(upper: Component) -> Collection[str]:
+    beside = {
+        Language.NODE: ("pnpm-workspace.yaml",),
+        Language.GO: ("go.work",),
+        Language.JAVA: ("settings.gradle", "settings.gradle.kts"),
+    }
+    return (*upper.markers, *beside.get(upper.language, ()))
+
+
+def _content(read: Read, path: str) -> bytes:
+    content = read(path)
+    return content if content is not None and len(content) <= MAX_MARKER_BYTES else b""
+
+
+def _by_words(paths: Sequence[str], words: str) -> tuple[Component, ...]:
+    """The language that the plan speaks of most, if there is a file of it."""
+    said = {
+        language: len(re.findall(rf"(?<!\w)(?:{pattern})(?!\w)", words, re.IGNORECASE))
+        for language, pattern in WORDS.items()
+        if any(path.endswith(SUFFIXES[language]) for path in paths)
+    }
+    most = max(said.values(), default=0)
+    return tuple(Component("", one) for one in said if said[one] == most)[:1] if most else ()
