@@ -1,0 +1,138 @@
+"""Explicit commands in a task's plan: a heading that names a gate, and the commands under it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+MAX_PLAN_CHARS = 200_000
+MAX_LINES = 50
+MAX_COMMAND_CHARS = 4_000
+SHELLS = frozenset({"", "bash", "sh", "shell", "zsh", "console", "shell-session", "terminal"})
+GATES = {
+    "install": "install", "installation": "install", "setup": "install", "dependencies": "install",
+    "build": "build", "compile": "build",
+    "types": "types", "type": "types", "typecheck": "types", "type-check": "types",
+    "test": "test", "tests": "test", "testing": "test",
+    "lint": "lint", "linting": "lint",
+    "security": "security", "run": "run", "start": "run",
+}  # fmt: skip
+_HEADING = re.compile(
+    r"""^\s{0,3}(?:[-*+]\s+|\d{1,3}[.)]\s+)?(?P<mark>\#{1,6}\s+)?(?P<bold>\*\*|__)?
+    (?P<gate>[A-Za-z-]{3,14})(?P<check>\s+check)?(?P<word>\s+(?:commands?|steps?|scripts?))?\s*
+    (?P<colon>:)?(?:\*\*|__)?(?P<after>:)?(?:\s*\#+)?\s*(?P<rest>.*)$""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_FENCE = re.compile(r"^ {0,3}(?P<fence>`{3,}|~{3,})\s*(?P<info>[^`]*)$")
+_INLINE = re.compile(r"`+([^`]+)`+\.?")
+_PROMPT = re.compile(r"^\s*[$%>]\s+")
+_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """`names_commands`: it says so in words; `rest` is what stands behind its colon."""
+
+    gate: str
+    names_commands: bool
+    rest: str
+
+
+def commands_of(plan: str) -> Mapping[str, Sequence[str]]:
+    """Return the commands of each gate that the plan names; of two lists for one gate the first counts.
+
+    A heading is bold, of Markdown, or a line that ends with a colon. Commands stand in a fenced or
+    an indented block below it, or behind the colon in backticks. What is no shell's is none.
+    """
+    lines = plan[:MAX_PLAN_CHARS].splitlines()
+    found: dict[str, Sequence[str]] = {}
+    position = 0
+    while position < len(lines):
+        heading = _heading(lines[position])
+        position += 1
+        if heading is None:
+            position = _past_fence(lines, position - 1)
+            continue
+        commands, position = _below(heading, lines, position)
+        if commands and heading.gate not in found:
+            found[heading.gate] = commands
+    return found
+
+
+def _heading(line: str) -> Heading | None:
+    match = _HEADING.match(line)
+    gate = GATES.get(match["gate"].lower()) if match else None
+    if match is None or gate is None:
+        return None
+    if match["gate"].lower() == "type" and not match["check"]:
+        return None
+    is_marked = bool(match["mark"] or match["bold"])
+    has_colon = bool(match["colon"] or match["after"])
+    rest = match["rest"].strip()
+    if not (is_marked or has_colon) or (rest and not has_colon):
+        return None
+    return Heading(gate, bool(match["word"]), rest)
+
+
+def _below(heading: Heading, lines: Sequence[str], position: int) -> tuple[Sequence[str], int]:
+    """The commands of a heading, and the line behind them."""
+    if heading.rest:
+        inline = _INLINE.fullmatch(heading.rest)
+        return (_clean([inline[1]]) if inline else (), position)
+    while position < len(lines) and not lines[position].strip():
+        position += 1
+    if position == len(lines):
+        return (), position
+    fence = _FENCE.match(lines[position])
+    if fence is None:
+        block = list(_indented(lines, position)) if heading.names_commands else []
+        return _clean(block), position + len(block)
+    end = _past_fence(lines, position)
+    info = fence["info"].split()
+    shell = info[0].lower() if info else ""
+    is_shell = shell in SHELLS and (shell or heading.names_commands)
+    return (_clean(lines[position + 1 : end - 1]) if is_shell else (), end)
+
+
+def _past_fence(lines: Sequence[str], position: int) -> int:
+    """The line behind a fenced block that begins here; the next line where none does."""
+    opened = _FENCE.match(lines[position])
+    if opened is None:
+        return position + 1
+    for end in range(position + 1, len(lines)):
+        closed = _FENCE.match(lines[end])
+        if closed and closed["fence"].startswith(opened["fence"]) and not closed["info"].strip():
+            return end + 1
+    return len(lines) + 1
+
+
+def _indented(lines: Sequence[str], position: int) -> Iterator[str]:
+    for line in lines[position:]:
+        if not line.startswith(("    ", "\t")):
+            return
+        yield line
+
+
+def _clean(block: Sequence[str]) -> Sequence[str]:
+    """Commands without prompts, comments and output; () where one could not be what it seems."""
+    has_prompts = any(_PROMPT.match(line) for line in block)
+    commands: list[str] = []
+    is_open = False
+    for line in block:
+        if has_prompts and not is_open and not _PROMPT.match(line):
+            continue  # what a command printed
+        text = (line if is_open else _PROMPT.sub("", line)).strip()
+        if is_open:
+            commands[-1] = f"{commands[-1]} {text}".strip()
+        elif text and not text.startswith("#"):
+            commands.append(text)
+        else:
+            continue
+        is_open = commands[-1].endswith("\\") and not commands[-1].endswith("\\\\")
+        if is_open:
+            commands[-1] = commands[-1][:-1].rstrip()
+    is_odd = len(commands) > MAX_LINES or any(
+        len(one) > MAX_COMMAND_CHARS or _UNPRINTABLE.search(one) for one in commands
+    )
+    return () if is_odd else tuple(commands)
