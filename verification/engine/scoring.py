@@ -1,7 +1,4 @@
-"""How good work is, 0 to 10, told by its parts; and whether to go on mending it.
-
-Source: docs/engine.md, "Score and loop".
-"""
+"""How good work is, 0 to 10, told by its parts; and whether to go on mending it."""
 
 from __future__ import annotations
 
