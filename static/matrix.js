@@ -66,8 +66,14 @@
   const ask = (verb, url, values = {}) => {
     htmx.ajax(verb, url, { source: matrix, target: matrix, swap: "innerHTML", values });
   };
-  let goal = ""; // what opens or closes takes focus along
+  let goal = ""; // what opens or closes takes focus along, unless somebody went on meanwhile
+  for (const begun of ["pointerdown", "keydown"]) {
+    document.addEventListener(begun, () => { goal = ""; }, true);
+  }
+  // Whose settings are to be open: a press while they still open or close must not undo that.
+  matrix.dataset.open = matrix.querySelector("[name=open]")?.value ?? "";
   const close = () => {
+    matrix.dataset.open = "";
     goal = matrix.querySelector("th.chosen a")?.id ?? "";
     ask("GET", matrix.querySelector("[data-close-rule]").href);
   };
@@ -82,10 +88,10 @@
     else if (link?.hasAttribute("aria-current")) close();
     else if (link) {
       goal = "matrix-rule";
+      matrix.dataset.open = new URL(link.href).searchParams.get("rule") ?? "";
       ask("GET", link.href);
     } else {
-      const open = cell.form.querySelector("[name=open]").value;
-      ask("POST", cell.form.action, { switch: cell.value, open });
+      ask("POST", cell.form.action, { switch: cell.value, open: matrix.dataset.open });
     }
   });
   matrix.addEventListener("keydown", (event) => {

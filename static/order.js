@@ -6,8 +6,8 @@
 
   // Moves wait for each other, and each names its row: a row that moved is still found.
   const move = (row, values) => {
-    const open = rows.querySelector("[name=open]")?.value ?? "";
-    const sent = { seen_name: row.dataset.name, view: rows.dataset.view ?? "", open, ...values };
+    const { view = "", open = "" } = rows.dataset;
+    const sent = { seen_name: row.dataset.name, view, open, ...values };
     htmx.ajax("POST", row.dataset.move, { source: rows, target: rows, swap: "innerHTML", values: sent });
   };
   let dragged = null;

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from django.urls import reverse
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from loomverify.accounts.access import person
 from loomverify.accounts.models import Role, User
@@ -106,6 +108,23 @@ def test_what_is_open_stays_open_while_cells_and_rows_change(
     expect(page.locator("table.matrix thead a").first).to_have_text("figures-have-sources")
     expect(page.get_by_role("button", name="Move figures-have-sources left")).to_be_focused()
     expect(page.locator("#matrix-rule-title")).to_have_text("figures-have-sources")
+
+
+def test_a_press_while_settings_open_neither_closes_them_nor_loses_focus(
+    visit: Visit, address: str, editor: User
+) -> None:
+    page = visit(editor).go(address)
+    held: list[Route] = []
+    page.route(re.compile(r"\?rule="), lambda route: held.append(route))
+    with page.expect_request(re.compile(r"\?rule=")):
+        head(page, "figures-have-sources").click()
+
+    page.locator("#t1-1").click()
+    held[0].continue_()
+
+    expect(page.locator("#t1-1")).to_have_attribute("aria-pressed", "true")
+    expect(page.locator("#matrix-rule-title")).to_have_text("figures-have-sources")
+    expect(page.locator("#t1-1")).to_be_focused()
 
 
 def test_a_wide_matrix_stays_where_it_was_scrolled_to(
