@@ -9,15 +9,14 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from loomverify.accounts.access import AccessRequest
-from loomverify.errors import Conflict, InputError
-from processes import head_edits, selectors, services
+from processes import head_edits, selectors
 from processes.definition.load import load
 from processes.head_forms import HeadForm
 from processes.models import Draft
 from processes.sent import differences
-from processes.views.access import back_to, draft_form, lock_version_of
+from processes.views.access import back_to, draft_form
 from processes.views.drafts import PAGE, draft_context
-from processes.views.rules import need_loading
+from processes.views.saving import SAVED, STALE, saved
 
 
 @never_cache
@@ -33,15 +32,11 @@ def draft_process(request: AccessRequest, draft: Draft) -> HttpResponse:
     values = form.values()
 
     def change(source: str) -> str:
-        return need_loading(head_edits.head_changed(source, values))
+        return head_edits.head_changed(source, values)
 
-    try:
-        services.edit_draft(draft=draft, change=change, lock_version=lock_version_of(request))
-    except Conflict:
-        return _page(request, draft, form, status=409)
-    except InputError as error:
-        form.add_error(None, str(error))
-        return _page(request, draft, form)
+    status = saved(request, draft, form, change)
+    if status != SAVED:
+        return _page(request, draft, form, status=status)
     messages.success(request, "What is said of the process is saved in your draft.")
     return back_to("draft_process", draft)
 
@@ -52,8 +47,8 @@ def _page(
     stored = selectors.draft_of(draft.process, request.user) or draft
     if form is not None and form.is_bound and form.errors and status == 200:
         status = 422
-    context = {**draft_context(stored, "process"), "form": form, "is_stale": status == 409}
+    context = {**draft_context(stored, "process"), "form": form, "is_stale": status == STALE}
     saved = context["checked"].definition
-    if status == 409 and form is not None and saved is not None:
+    if status == STALE and form is not None and saved is not None:
         context["differences"] = differences(head_edits.head_values(saved), form.values())
     return render(request, "processes/draft_process.html", context, status=status)

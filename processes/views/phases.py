@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
@@ -13,16 +12,15 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from loomverify.accounts.access import AccessRequest
-from loomverify.errors import Conflict, InputError
-from processes import phase_edits, selectors, services
+from processes import phase_edits, selectors
 from processes.definition.load import load
 from processes.definition.model import Definition, Phase
 from processes.models import Draft
 from processes.phase_forms import PhaseForm
 from processes.sent import differences
-from processes.views.access import back_to, draft_form, draft_page, lock_version_of
+from processes.views.access import back_to, draft_form, draft_page
 from processes.views.drafts import PAGE, draft_context
-from processes.views.rules import need_loading
+from processes.views.saving import SAVED, STALE, Change, acted, saved
 
 
 @never_cache
@@ -72,15 +70,10 @@ def draft_phase_delete(request: AccessRequest, draft: Draft) -> HttpResponse:
     name = request.POST.get("seen_name", "")
 
     def change(source: str) -> str:
-        return need_loading(phase_edits.phase_deleted(source, name=name))
+        return phase_edits.phase_deleted(source, name=name)
 
-    try:
-        services.edit_draft(draft=draft, change=change)
-    except InputError as error:
-        messages.warning(request, str(error))
-    else:
-        messages.success(request, f"{name} is deleted. Undo brings it back.")
-    return back_to("draft_phases", draft)
+    told = f"{name} is deleted. Undo brings it back."
+    return acted(request, draft, change, told, back="draft_phases")
 
 
 def _phase(definition: Definition, index: int, seen_id: str | None) -> Phase | None:
@@ -93,22 +86,13 @@ def _save(
     request: AccessRequest,
     draft: Draft,
     form: PhaseForm,
-    change: Callable[[str], str],
+    change: Change,
     *,
     index: int | None = None,
 ) -> HttpResponse:
-    try:
-        services.edit_draft(
-            draft=draft,
-            change=lambda source: need_loading(change(source)),
-            lock_version=lock_version_of(request),
-        )
-    except Conflict:
-        return _page(request, draft, form, index=index, status=409)
-    except InputError as error:
-        key = str(error.issues[0].loc[-1]).rsplit(".", 1)[-1] if error.issues[0].loc else ""
-        form.add_error(key if key in form.fields else None, str(error))
-        return _page(request, draft, form, index=index)
+    status = saved(request, draft, form, change)
+    if status != SAVED:
+        return _page(request, draft, form, index=index, status=status)
     messages.success(request, f"{form.cleaned_data['id']} is saved in your draft.")
     return back_to("draft_phases", draft)
 
@@ -131,8 +115,8 @@ def _page(
         **draft_context(stored, "phases"),
         "form": form,
         "phase": phase,
-        "is_stale": status == 409,
-        "differences": _differences(stored, form) if status == 409 and form else [],
+        "is_stale": status == STALE,
+        "differences": _differences(stored, form) if status == STALE and form else [],
         "action": reverse("draft_phase_new", kwargs=names)
         if index is None or phase is None
         else reverse("draft_phase", kwargs={**names, "index": index}),

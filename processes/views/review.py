@@ -10,17 +10,16 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from loomverify.accounts.access import AccessRequest
-from loomverify.errors import Conflict, InputError
-from processes import rule_edits, selectors, services
+from processes import rule_edits, selectors
 from processes.definition.load import load
 from processes.definition.review import PLACE
 from processes.models import Draft
 from processes.review_edits import review_edits
 from processes.review_forms import ReviewForm, percent_of
 from processes.review_words import sentences
-from processes.views.access import back_to, draft_form, lock_version_of
+from processes.views.access import back_to, draft_form
 from processes.views.drafts import PAGE, draft_context
-from processes.views.rules import need_loading
+from processes.views.saving import SAVED, STALE, saved
 
 
 @never_cache
@@ -37,15 +36,11 @@ def draft_review(request: AccessRequest, draft: Draft) -> HttpResponse:
 
     def change(source: str) -> str:
         text = rule_edits.text_of(source)
-        return need_loading(text.patched(review_edits(text, wanted)))
+        return text.patched(review_edits(text, wanted))
 
-    try:
-        services.edit_draft(draft=draft, change=change, lock_version=lock_version_of(request))
-    except Conflict:
-        return _page(request, draft, form, status=409)
-    except InputError as error:
-        form.add_error(None, str(error))
-        return _page(request, draft, form)
+    status = saved(request, draft, form, change)
+    if status != SAVED:
+        return _page(request, draft, form, status=status)
     messages.success(request, "The review policy is saved in your draft.")
     return back_to("draft_review", draft)
 
@@ -61,7 +56,7 @@ def _page(
     usual: float = settings.REVIEW_SAMPLE_RATE
     context |= {
         "form": form,
-        "is_stale": status == 409,
+        "is_stale": status == STALE,
         "usual_percent": percent_of(usual),
         "words": sentences(definition.policy.review, usual_sample_rate=usual) if definition else (),
         "line": definition.place(PLACE)[0] if definition else 1,

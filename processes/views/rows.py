@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from django import forms
 from django.http import HttpResponse
 from django.shortcuts import render
@@ -16,10 +14,9 @@ from processes import row_edits, services
 from processes.models import Draft
 from processes.row_forms import RowForm
 from processes.views.access import draft_page, number_in
-from processes.views.rules import need_loading
+from processes.views.saving import Change, need_loading
 from processes.views.shown import context_of, shown
 
-Change = Callable[[str], str]
 STEPS = {"up": -1, "down": 1}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
@@ -13,9 +12,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from loomverify.accounts.access import AccessRequest
-from loomverify.errors import Conflict, InputError
-from processes import rule_edits, selectors, services
-from processes.checking import check
+from processes import rule_edits, selectors
 from processes.definition.load import load
 from processes.definition.model import Definition, Rule
 from processes.definition.patch import Append, Remove
@@ -24,10 +21,9 @@ from processes.models import Draft
 from processes.renames import published_rule
 from processes.sent import differences
 from processes.trying import tried
-from processes.views.access import back_to, draft_form, draft_page, lock_version_of
+from processes.views.access import back_to, draft_form, draft_page
 from processes.views.drafts import PAGE, draft_context
-
-Change = Callable[[str], str]
+from processes.views.saving import SAVED, STALE, Change, acted, saved
 
 
 @never_cache
@@ -49,7 +45,7 @@ def draft_rule(request: AccessRequest, draft: Draft, index: int) -> HttpResponse
     def change(source: str) -> str:
         text = rule_edits.text_of(source)
         found = text.rule(index, seen_name or "")
-        return need_loading(text.patched(rule_edits.rule_edits(text, found, values)))
+        return text.patched(rule_edits.rule_edits(text, found, values))
 
     return _save(request, draft, form, change, index=index)
 
@@ -69,8 +65,7 @@ def draft_rule_new(request: AccessRequest, draft: Draft) -> HttpResponse:
 
 
 def _with_rule(source: str, added: dict[str, Any]) -> str:
-    edits = [Append(rule_edits.RULES, added)]
-    return need_loading(rule_edits.text_of(source).patched(edits))
+    return rule_edits.text_of(source).patched([Append(rule_edits.RULES, added)])
 
 
 @require_POST
@@ -87,9 +82,15 @@ def draft_rule_copy(request: AccessRequest, draft: Draft, index: int) -> HttpRes
         written = {"name": _free_name(rule.name, text.definition), **written}
         written["name"] = _free_name(rule.name, text.definition)
         written.setdefault("applies_to_phases", list(rule.applies_to_phases) or ["*"])
-        return need_loading(text.patched([Append(rule_edits.RULES, written)]))
+        return text.patched([Append(rule_edits.RULES, written)])
 
-    return _act(request, draft, change, f"{seen_name} is copied; its copy stands at the end.")
+    return acted(
+        request,
+        draft,
+        change,
+        f"{seen_name} is copied; its copy stands at the end.",
+        back="draft_rules",
+    )
 
 
 @require_POST
@@ -100,9 +101,11 @@ def draft_rule_delete(request: AccessRequest, draft: Draft, index: int) -> HttpR
     def change(source: str) -> str:
         text = rule_edits.text_of(source)
         path = rule_edits.path_of(text.rule(index, seen_name).path)
-        return need_loading(text.patched([Remove(path)]))
+        return text.patched([Remove(path)])
 
-    return _act(request, draft, change, f"{seen_name} is deleted. Undo brings it back.")
+    return acted(
+        request, draft, change, f"{seen_name} is deleted. Undo brings it back.", back="draft_rules"
+    )
 
 
 @require_POST
@@ -110,18 +113,6 @@ def draft_rule_delete(request: AccessRequest, draft: Draft, index: int) -> HttpR
 def draft_rule_try(request: AccessRequest, draft: Draft) -> HttpResponse:
     """The pattern on the examples, while both are typed. Nothing is stored."""
     return render(request, "processes/_tried.html", {"tried": tried(request.POST, draft)})
-
-
-def need_loading(source: str) -> str:
-    """Return the text that an edit made.
-
-    Raises:
-        InputError: it would not load any more.
-    """
-    errors = check(source).errors
-    if errors:
-        raise InputError(errors[0].code, errors[0].message, loc=(errors[0].path,))
-    return source
 
 
 def _rule(definition: Definition, index: int, seen_name: str | None) -> Rule | None:
@@ -143,26 +134,12 @@ def _save(
     *,
     index: int | None = None,
 ) -> HttpResponse:
-    lock_version = lock_version_of(request)
-    try:
-        services.edit_draft(draft=draft, change=change, lock_version=lock_version)
-    except Conflict:
-        return _rule_page(request, draft, form, index=index, is_stale=True, status=409)
-    except InputError as error:
-        key = str(error.issues[0].loc[-1]).rsplit(".", 1)[-1] if error.issues[0].loc else ""
-        form.add_error(key if key in form.fields else None, str(error))
-        return _rule_page(request, draft, form, index=index)
+    status = saved(request, draft, form, change)
+    if status != SAVED:
+        return _rule_page(
+            request, draft, form, index=index, is_stale=status == STALE, status=status
+        )
     messages.success(request, f"{form.cleaned_data['name']} is saved in your draft.")
-    return back_to("draft_rules", draft)
-
-
-def _act(request: AccessRequest, draft: Draft, change: Change, said: str) -> HttpResponse:
-    try:
-        services.edit_draft(draft=draft, change=change)
-    except InputError as error:
-        messages.warning(request, str(error))
-    else:
-        messages.success(request, said)
     return back_to("draft_rules", draft)
 
 
