@@ -76,6 +76,6 @@ def _edits(text: Text, path: Path, value: Any, *, is_usual: bool) -> list[Edit]:
     written = text.written(path)
     if path == PLACES["tags"]:
         return list_edits(path, written, [tag.strip() for tag in value.split("\n") if tag.strip()])
-    if is_usual:
-        return [Remove(path)] if path[-1] in (text.written(path[:-1]) or ()) else []
+    if is_usual and path[-1] in (text.written(path[:-1]) or ()):
+        return [Remove(path)]
     return [SetValue(path, value)]

@@ -17,7 +17,9 @@ from processes.definition.load import (
 from processes.definition.model import Definition, ToolSuccessPolicy
 from processes.forms import BlockField
 from processes.head_edits import USUAL, head_values
-from processes.sent import kept
+from processes.sent import kept, kept_line
+
+ONE_LINE = ("title", "author", "version")
 
 
 def _line(**options: Any) -> forms.CharField:
@@ -77,7 +79,10 @@ class HeadForm(forms.Form):
 
     def values(self) -> dict[str, Any]:
         """The cleaned fields, with the line ends that the file has."""
-        return {key: kept(self._said(key), self.initial[key]) for key in USUAL}
+        return {
+            key: (kept_line if key in ONE_LINE else kept)(self._said(key), self.initial[key])
+            for key in USUAL
+        }
 
     def _said(self, key: str) -> Any:
         value = self.cleaned_data[key]

@@ -66,20 +66,23 @@ def _edits(text: Text, phase: Phase, path: Path, values: Mapping[str, Any]) -> l
         here = (*path, key)
         if value == present[key] or key in SCORE:
             continue
+        made: list[Edit] = []
         if key in LISTS:
-            edits += list_edits(here, raw.get(key), value)
+            made = list_edits(here, raw.get(key), value)
         elif key in LINES or isinstance(raw.get(key), list):
-            edits += _line_edits(here, raw.get(key), value)
-        elif value == usual[key]:
-            edits += [Remove(here)] if key in raw else []
-        else:
-            edits.append(SetValue(here, value))
+            made = _line_edits(here, raw.get(key), value)
+        elif value == usual[key] and key in raw:
+            made = [Remove(here)]
+        # What is said without standing here is merged in: the patch says why it cannot be changed.
+        edits += made or [SetValue(here, value)]
     return edits + _score_edits((*path, "score"), raw.get("score"), present, values)
 
 
 def _score_edits(
     path: Path, raw: Any, present: Mapping[str, Any], values: Mapping[str, Any]
 ) -> list[Edit]:
+    if all(values[key] == present[key] for key in SCORE):
+        return []
     wanted = {place: values[key] for key, place in SCORE.items() if values[key] is not None}
     if not isinstance(raw, Mapping):
         return [SetValue(path, wanted)] if wanted else []
@@ -131,6 +134,16 @@ def _is(written: Any, name: str) -> bool:
     return written is not None and str(written).strip() == name
 
 
+def _unnamed(text: Text, path: Path, name: str) -> list[Edit]:
+    """What applies everywhere may name phases all the same."""
+    written = text.written(path)
+    if not isinstance(written, list):
+        return [Remove(path)] if _is(written, name) else []
+    if not any(_is(one, name) for one in written):
+        return []
+    return list_edits(path, written, [str(one).strip() for one in written if not _is(one, name)])
+
+
 def phase_added(source: str, *, values: Mapping[str, Any], after: str = "") -> str:
     """Add a phase behind another, or at the end. What is not said is left out.
 
@@ -174,7 +187,9 @@ def phase_deleted(source: str, *, name: str) -> str:
         )
     edits: list[Edit] = []
     for rule in text.definition.rules:
-        if name in rule.applies_to_phases and ANY_PHASE not in rule.applies_to_phases:
+        if ANY_PHASE in rule.applies_to_phases:
+            edits += _unnamed(text, (*path_of(rule.path), "applies_to_phases"), name)
+        elif name in rule.applies_to_phases:
             wanted = [one for one in rule.applies_to_phases if one != name]
             edits += phases_edits(text, rule, wanted)
     for at, phase in enumerate(text.definition.phases):

@@ -13,11 +13,12 @@ from processes.definition.model import Definition, Phase
 from processes.definition.phases import GATES, MAX_ATTEMPTS, MAX_ID, MAX_ITERATIONS
 from processes.forms import BlockField
 from processes.phase_edits import NEW, phase_values
-from processes.sent import kept
+from processes.sent import kept, kept_line
 
 # Few keyboards have an em dash: a hyphen after a file name does for it.
 TYPED_DASH = re.compile(r"^(\S+\.\w{1,10}) +(?:--?|\N{EN DASH}) +")
 AT_THE_END = ""
+ONE_LINE = ("id", "custom_verifier", "model_tier")
 RENAMED = (
     "With a new name, rules and phases that name it go along; past runs stay under the old one."
 )
@@ -150,7 +151,10 @@ class PhaseForm(forms.Form):
             cleaned[key] = _in_order(cleaned[key], self.initial[key])
         if cleaned["confidence_floor"] is None:
             cleaned["confidence_floor"] = NEW.confidence_floor
-        return {key: kept(value, self.initial[key]) for key, value in cleaned.items()}
+        return {
+            key: (kept_line if key in ONE_LINE else kept)(value, self.initial[key])
+            for key, value in cleaned.items()
+        }
 
 
 def _in_order(chosen: Iterable[str], present: Sequence[str]) -> list[str]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 MAX_EXAMPLES = 50
+LINE_ENDS = re.compile(r"[\r\n]+")
 
 
 def as_sent(text: str) -> str:
@@ -17,6 +19,12 @@ def kept(value: Any, present: Any) -> Any:
     """What stands in the file, where a form's value differs by its line ends at most."""
     both_texts = isinstance(value, str) and isinstance(present, str)
     return present if both_texts and as_sent(value) == as_sent(present) else value
+
+
+def kept_line(value: Any, present: Any) -> Any:
+    """The same for an input of one line, which drops the line ends."""
+    both_texts = isinstance(value, str) and isinstance(present, str)
+    return present if both_texts and value == LINE_ENDS.sub("", present).strip() else value
 
 
 def differences(saved: Mapping[str, Any], mine: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -27,6 +27,7 @@
     const step = { ArrowUp: "up", ArrowDown: "down" }[event.key];
     const row = rowOf(event);
     if (!step || !row || !event.altKey || event.ctrlKey || event.metaKey) return;
+    if (event.target.closest("select, input, textarea")) return; // there it opens the choices
     event.preventDefault();
     if (!event.repeat || !rows.classList.contains("htmx-request")) move(row, { step });
   });

@@ -74,7 +74,7 @@ def draft_open(request: AccessRequest, slug: str) -> HttpResponse:
 
 
 def _page_named(then: str) -> str:
-    pages = ("matrix", "rules", "phases", "review", "publish")
+    pages = ("matrix", "rules", "phases", "process", "review", "publish")
     return f"draft_{then}" if then in pages else "draft_yaml"
 
 

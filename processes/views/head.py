@@ -16,7 +16,7 @@ from processes.models import Draft
 from processes.sent import differences
 from processes.views.access import back_to, draft_form
 from processes.views.drafts import PAGE, draft_context
-from processes.views.saving import SAVED, STALE, saved
+from processes.views.saving import SAVED, STALE, saved, shown_lock
 
 
 @never_cache
@@ -47,7 +47,12 @@ def _page(
     stored = selectors.draft_of(draft.process, request.user) or draft
     if form is not None and form.is_bound and form.errors and status == 200:
         status = 422
-    context = {**draft_context(stored, "process"), "form": form, "is_stale": status == STALE}
+    context = {
+        **draft_context(stored, "process"),
+        "form": form,
+        "is_stale": status == STALE,
+        "lock_version": shown_lock(request, stored, status),
+    }
     saved = context["checked"].definition
     if status == STALE and form is not None and saved is not None:
         context["differences"] = differences(head_edits.head_values(saved), form.values())

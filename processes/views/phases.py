@@ -20,7 +20,7 @@ from processes.phase_forms import PhaseForm
 from processes.sent import differences
 from processes.views.access import back_to, draft_form, draft_page
 from processes.views.drafts import PAGE, draft_context
-from processes.views.saving import SAVED, STALE, Change, acted, saved
+from processes.views.saving import SAVED, STALE, Change, acted, saved, shown_lock
 
 
 @never_cache
@@ -116,6 +116,8 @@ def _page(
         "form": form,
         "phase": phase,
         "is_stale": status == STALE,
+        "is_gone": phase is None and "seen_id" in request.POST,
+        "lock_version": shown_lock(request, stored, status),
         "differences": _differences(stored, form) if status == STALE and form else [],
         "action": reverse("draft_phase_new", kwargs=names)
         if index is None or phase is None

@@ -19,7 +19,7 @@ from processes.review_forms import ReviewForm, percent_of
 from processes.review_words import sentences
 from processes.views.access import back_to, draft_form
 from processes.views.drafts import PAGE, draft_context
-from processes.views.saving import SAVED, STALE, saved
+from processes.views.saving import SAVED, STALE, saved, shown_lock
 
 
 @never_cache
@@ -57,6 +57,7 @@ def _page(
     context |= {
         "form": form,
         "is_stale": status == STALE,
+        "lock_version": shown_lock(request, stored, status),
         "usual_percent": percent_of(usual),
         "words": sentences(definition.policy.review, usual_sample_rate=usual) if definition else (),
         "line": definition.place(PLACE)[0] if definition else 1,

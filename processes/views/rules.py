@@ -23,7 +23,7 @@ from processes.sent import differences
 from processes.trying import tried
 from processes.views.access import back_to, draft_form, draft_page
 from processes.views.drafts import PAGE, draft_context
-from processes.views.saving import SAVED, STALE, Change, acted, saved
+from processes.views.saving import SAVED, STALE, Change, acted, saved, shown_lock
 
 
 @never_cache
@@ -162,6 +162,7 @@ def _rule_page(
         "form": form,
         "rule": form.rule if form else None,
         "is_stale": is_stale,
+        "lock_version": shown_lock(request, stored, status),
         "differences": _differences(stored, form, index) if is_stale and form else [],
         "tried": tried(request.POST, draft)
         if request.method == "POST"

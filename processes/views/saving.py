@@ -36,6 +36,12 @@ def saved(request: AccessRequest, draft: Draft, form: Form, change: Change) -> i
     return SAVED
 
 
+def shown_lock(request: AccessRequest, stored: Draft, status: int) -> int:
+    """The state of the draft that a form goes by: one that is refused stays as late as it was."""
+    is_new = request.method != "POST" or status == STALE
+    return stored.lock_version if is_new else lock_version_of(request)
+
+
 def acted(
     request: AccessRequest, draft: Draft, change: Change, said: str, *, back: str
 ) -> HttpResponse:

@@ -65,7 +65,7 @@ def said(answer: Any) -> str:
 def form_of(answer: Any) -> dict[str, Any]:
     """What the browser would send back of a form if nobody changed it."""
     form = answer.context["form"]
-    sent: dict[str, Any] = {"lock_version": answer.context["draft"].lock_version}
+    sent: dict[str, Any] = {"lock_version": answer.context["lock_version"]}
     for field in form:
         value = field.value()
         if value is None and field.widget_type == "select":

@@ -76,6 +76,21 @@ def test_the_form_writes_what_differs_and_nothing_else(desk: Desk) -> None:
 
 
 @pytest.mark.django_db
+def test_an_input_of_one_line_joins_no_lines_of_the_file(desk: Desk) -> None:
+    author = SOURCE_TEXT.replace(
+        "name: small-work\n", "name: small-work\nauthor: |\n  Ann\n  Bob\n"
+    )
+    desk.save(author)
+    sent = {**form_of(desk.get("draft_process")), "author": "AnnBob", "title": "T"}
+
+    answer = desk.post("draft_process", **sent)
+
+    assert answer.status_code == 302
+    assert "author: |\n  Ann\n  Bob\n" in desk.draft.source_text
+    assert "title: T" in desk.draft.source_text
+
+
+@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("fields", "told"),
     [

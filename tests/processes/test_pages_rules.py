@@ -384,6 +384,36 @@ def test_a_late_phase_form_tells_what_the_saved_one_says_otherwise(desk: Desk) -
     assert "MINE" in desk.draft.source_text
 
 
+@pytest.mark.parametrize(
+    ("page", "place", "field", "wrong"),
+    [("draft_phase", (0,), "max_attempts", "0"), ("draft_rule", (0,), "min_count", "x"),
+     ("draft_process", (), "max_attempts", "0"), ("draft_review", (), "cap_per_day", "-1")],
+)  # fmt: skip
+def test_a_late_form_stays_late_while_it_is_refused(
+    desk: Desk, page: str, place: tuple[int, ...], field: str, wrong: str
+) -> None:
+    sent = form_of(desk.get(page, *place))
+    theirs = SOURCE_TEXT.replace("Build what was asked for", "THEIRS")
+    desk.save(theirs)
+
+    refused = desk.post(page, *place, **{**sent, field: wrong})
+    late = desk.post(page, *place, **{**form_of(refused), field: sent.get(field, "")})
+
+    assert (refused.status_code, late.status_code) == (422, 409)
+    assert desk.draft.source_text == theirs
+
+
+def test_a_new_phase_that_comes_late_is_no_phase_that_is_gone(desk: Desk) -> None:
+    sent = {**form_of(desk.get("draft_phase_new")), "id": "ship", "description": "Ship it."}
+    desk.save(f"{SOURCE_TEXT}# theirs\n")
+
+    late = desk.post("draft_phase_new", **sent)
+
+    assert late.status_code == 409
+    assert "Save adds it to the draft as it is now" in said(late)
+    assert "not there any more" not in said(late)
+
+
 def test_a_phase_that_moved_is_changed_where_it_stands_now(desk: Desk) -> None:
     sent = form_of(desk.get("draft_phase", 1))
     desk.post("draft_phase_move", 1, seen_name="write", step="up")

@@ -129,6 +129,38 @@ def test_one_name_that_stands_as_a_text_goes_as_an_entry_does() -> None:
     assert "gates" not in emptied
 
 
+MERGED = """\
+name: small
+phases:
+  - &base {id: a, description: A., is_critical_path: true, score: {threshold: 7}}
+  - {<<: *base, id: b}
+"""
+
+
+def test_what_is_merged_in_is_refused_and_stands_in_nothing_elses_way() -> None:
+    phase = definition(MERGED).phase("b")
+    assert phase is not None
+    said = phase_values(phase)
+
+    described = phase_changed(MERGED, name="b", values={**said, "max_attempts": 3})
+    with pytest.raises(InputError, match="comes from a merge"):
+        phase_changed(MERGED, name="b", values={**said, "is_critical_path": False})
+
+    assert phase_changed(MERGED, name="b", values=said) == MERGED
+    assert "{<<: *base, id: b, max_attempts: 3}" in described
+
+
+def test_a_rule_of_every_phase_names_the_deleted_one_no_more() -> None:
+    source = SOURCE.replace(
+        "applies_to_phases: build}", "scope: global, applies_to_phases: [build, write]}"
+    )
+
+    text = phase_deleted(source, name="build")
+
+    assert "scope: global, applies_to_phases: [write]}" in text
+    assert definition(text).rules[1].applies_to_phases == ("*",)
+
+
 def test_no_rule_is_left_without_a_phase() -> None:
     with pytest.raises(InputError, match="'b' would name no phase any more") as refused:
         phase_deleted(SOURCE, name="build")

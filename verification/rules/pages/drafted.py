@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from django.db.models import F
+from django.db.models import F, Q
 
 from loomverify.accounts.models import Project, User
 from processes import selectors
@@ -47,7 +47,7 @@ def drafted_rules(project: Project, user: User, filters: RuleFilters) -> InDraft
     """
     drafts = (
         Draft.objects.filter(editor=user, discarded_at=None, process__project=project)
-        .exclude(source_text=F("process__published__source_text"))
+        .filter(Q(process__published=None) | ~Q(source_text=F("process__published__source_text")))
         .select_related("process")
         .order_by("-updated_at", "pk")
     )
