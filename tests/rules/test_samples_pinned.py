@@ -18,6 +18,7 @@ from tests.rules.sampled import (
 )
 from tests.runs.judged import NOISE
 from verification.rules.backtest.wish import Wish
+from verification.rules.examples.judged import is_caught
 from verification.rules.examples.listing import listing
 from verification.rules.examples.services import pin
 from verification.rules.examples.sources import Source
@@ -25,6 +26,7 @@ from verification.rules.examples.trying import Standing
 from verification.rules.models import (
     Drawn,
     Expected,
+    Pin,
 )
 from verification.rules.samples.results import progress_of
 
@@ -81,6 +83,24 @@ def test_what_a_judge_leaves_open_says_nothing_of_a_pin(
     asked(project, tone, how=Drawn.PINNED)
 
     assert set(standings(tone).values()) == {Standing.UNTRIED}
+
+
+@pytest.mark.parametrize(
+    ("own", "places", "caught"),
+    [
+        (("", ""), set(), False),
+        (("", ""), {("a.md", "")}, True),
+        (("a.md", ""), {("a.md", ""), ("", "")}, True),
+        (("a.md", ""), {("b.md", "")}, False),
+        (("a.md", ""), {("", "")}, None),
+        (("", "e1"), {("", "e1")}, True),
+        (("", "e1"), set(), False),
+    ],
+)
+def test_a_pinned_place_is_caught_where_the_judge_names_it(
+    own: tuple[str, str], places: set[tuple[str, str]], caught: bool | None
+) -> None:
+    assert is_caught(Pin(path=own[0], evidence=own[1]), places) is caught
 
 
 def standings(wish_: Wish) -> dict[int, Standing]:

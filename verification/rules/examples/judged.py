@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
 
 from processes.definition.model import Rule, RuleType
 from processes.models import Process
 from verification.engine.outcome import FindingVerdict
 from verification.rules.models import Pin, SampledRun
 
-Heard = Mapping[tuple[str, int], bool]
-"""Whether the judge speaks against a run, by what the rule looks for and the run's id."""
+Place = tuple[str, str]
+"""The path of a file and the id of evidence, one of them ''; both: the output, or nowhere named."""
+Heard = Mapping[tuple[str, int], Collection[Place]]
+"""Where the judge speaks against a run, by what the rule looks for and the run's id."""
 
 
 def heard_of(process: Process, rules: Iterable[Rule | None]) -> Heard:
@@ -27,9 +30,23 @@ def heard_of(process: Process, rules: Iterable[Rule | None]) -> Heard:
         lost="",
     )
     rows = answered.order_by("pk").values_list("sample__looks_for_sha256", "run", "findings")
-    heard: dict[tuple[str, int], bool] = {}
+    heard: dict[tuple[str, int], Collection[Place]] = {}
     for looks_for, run, findings in rows:
-        verdicts = {one["verdict"] for one in findings}
-        if FindingVerdict.UNKNOWN not in verdicts:
-            heard[looks_for, run] = FindingVerdict.VIOLATED in verdicts
+        if not any(one["verdict"] == FindingVerdict.UNKNOWN for one in findings):
+            against = [one for one in findings if one["verdict"] == FindingVerdict.VIOLATED]
+            heard[looks_for, run] = {_place(one) for one in against}
     return heard
+
+
+def is_caught(pin: Pin, places: Collection[Place]) -> bool | None:
+    """Whether what is pinned is spoken against; None: the judge names no place, and the pin does."""
+    own = (pin.path, pin.evidence)
+    if own == ("", ""):
+        return bool(places)
+    if own in places:
+        return True
+    return None if ("", "") in places else False
+
+
+def _place(finding: Mapping[str, Any]) -> Place:
+    return str(finding["path"]), str(finding["place"].get("evidence", ""))

@@ -10,12 +10,13 @@ from enum import StrEnum
 from processes.definition import patterns
 from processes.definition.lint import MAX_COUNTED, MAX_SECONDS, counts_as_violated
 from processes.definition.model import Rule, RuleType
-from verification.rules.examples.judged import Heard
+from verification.rules.examples.judged import Heard, is_caught
 from verification.rules.models import Expected, Pin
 
 IsTimeLeft = Callable[[], bool]
 NO_TIME = "There was no time to try it."
 NOT_ASKED = "No judge was asked yet: ask about the pinned runs, under the rule's form."
+NOWHERE = "The judge speaks against the run, and does not say where."
 NO_RUN = "A judge is asked about whole runs, not about a text."
 
 
@@ -55,10 +56,13 @@ def try_pin(rule: Rule | None, pin: Pin, heard: Heard, is_time_left: IsTimeLeft)
         return tried(rule, pin.text, expected, is_time_left)
     if pin.run_id is None:
         return Tried(Standing.UNTRIED, NO_RUN)
-    is_caught = heard.get((rule.looks_for_sha256, pin.run_id))
-    if is_caught is None:
+    places = heard.get((rule.looks_for_sha256, pin.run_id))
+    if places is None:
         return Tried(Standing.UNTRIED, NOT_ASKED)
-    return _standing(is_caught=is_caught, expected=expected)
+    caught = is_caught(pin, places)
+    if caught is None:
+        return Tried(Standing.UNTRIED, NOWHERE)
+    return _standing(is_caught=caught, expected=expected)
 
 
 def tried(rule: Rule | None, text: str, expected: Expected, is_time_left: IsTimeLeft) -> Tried:
