@@ -15,7 +15,7 @@ from processes.definition.load import (
     RISK_LEVELS,
 )
 from processes.definition.model import Definition, ToolSuccessPolicy
-from processes.forms import BlockField
+from processes.forms import MAX_TEXT, BlockField
 from processes.head_edits import USUAL, head_values
 from processes.sent import kept, kept_line
 
@@ -36,10 +36,10 @@ class HeadForm(forms.Form):
     title = _line(max_length=MAX_TITLE, help_text="Empty: the name, as a person would write it.")
     description = BlockField(rows=3, required=False, help_text="What this process is for.")
     version = _line(
-        max_length=MAX_TITLE,
+        max_length=MAX_TEXT,
         help_text="The author's own count. Versions here are numbered by themselves.",
     )
-    author = _line(max_length=MAX_TITLE)
+    author = _line(max_length=MAX_TEXT)
     tags = BlockField(rows=2, required=False, help_text="One a line.")
     persona = BlockField(rows=3, required=False, help_text="Who is to do it.")
     risk_level = _choice(
