@@ -46,10 +46,11 @@ from verification.engine.evidence import (
 )
 from verification.engine.fakes import FixedClock, InProcessProbe
 from verification.engine.finding import Finding, TraceEntry
-from verification.engine.gates import GateReport, TestCounts
+from verification.engine.gates import GateReport
 from verification.engine.golden.given import RecordedGates
 from verification.engine.outcome import Status
 from verification.engine.reasons import REASONS
+from verification.engine.reports.model import TestCounts
 from verification.engine.verifier import VerifierSpec
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "engine.md"

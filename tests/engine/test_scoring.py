@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from processes.definition.model import ScoreLoop
-from verification.engine.gates import TestCounts
+from verification.engine.reports.model import TestCounts
 from verification.engine.scoring import (
     SEMANTIC_PARTS,
     TOP,

@@ -11,6 +11,7 @@ from verification.engine.case import Case
 from verification.engine.finding import Finding
 from verification.engine.outcome import FindingVerdict, Source, Status
 from verification.engine.policy import CHECK_ENFORCEMENT
+from verification.engine.reports.model import TestCounts
 
 TEST = "test"
 OUT_OF_MEMORY_EXIT_CODE = 137
@@ -25,22 +26,6 @@ FAILED: Mapping[str, str] = {
     "security": "security_failed",
     "run": "run_failed",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class TestCounts:
-    """What a machine-readable report counts."""
-
-    __test__ = False
-
-    passed: int = 0
-    failed: int = 0
-    errors: int = 0
-    skipped: int = 0
-
-    @property
-    def ran(self) -> int:
-        return self.passed + self.failed + self.errors
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from processes.definition.model import ScoreLoop
-from verification.engine.gates import TestCounts
+from verification.engine.reports.model import TestCounts
 
 TOP = 10.0
 NEITHER = 5.0

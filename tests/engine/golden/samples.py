@@ -8,9 +8,10 @@ from tests.engine.cases import FAILING, PASSING, llm, regex
 from tests.engine.claim_cases import ADVICE, EVIDENCE, GUESS, SURE, TEXT
 from tests.engine.golden.givens import Golden, answered, golden, votes
 from tests.engine.judges import reply
-from verification.engine.gates import GateReport, TestCounts
+from verification.engine.gates import GateReport
 from verification.engine.golden.given import History
 from verification.engine.outcome import Status
+from verification.engine.reports.model import TestCounts
 
 RULES = (
     regex("no-placeholder", "TODO"),

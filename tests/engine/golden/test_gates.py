@@ -9,9 +9,10 @@ from hypothesis import given
 from tests.engine.cases import case, ports, told
 from tests.engine.strategies import gate_reports
 from verification.engine.climb import Conclusion, climb, conclude
-from verification.engine.gates import FAILED, GateReport, TestCounts, findings_of
+from verification.engine.gates import FAILED, GateReport, findings_of
 from verification.engine.golden.given import RecordedGates
 from verification.engine.outcome import Status, Verdict
+from verification.engine.reports.model import TestCounts
 
 PASSED, BROKEN, SKIPPED = Status.PASSED, Status.FAILED, Status.SKIPPED
 GOOD, BAD = TestCounts(passed=4), TestCounts(passed=4, errors=2)

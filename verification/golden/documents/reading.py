@@ -12,10 +12,11 @@ from pydantic import ValidationError
 from loomverify.errors import InputError, Issue, Loc
 from processes.definition.load import load
 from processes.definition.model import Definition
-from verification.engine.gates import GateReport, TestCounts
+from verification.engine.gates import GateReport
 from verification.engine.golden.given import Decided, Given, History, Recording, Seats
 from verification.engine.judges.asking import Ask
 from verification.engine.outcome import Verdict
+from verification.engine.reports.model import TestCounts
 from verification.golden.documents.playable import refuse_unplayable
 from verification.golden.documents.schemas import CaseIn, DecidedIn, GateIn, ReplyIn, SeatsIn
 from verification.runs.evidence_store import Digest, digest_of
