@@ -126,26 +126,26 @@ class Coverage:
         return covered, covered + sum(len(one.missed) for one in self.files.values())
 
 
-def tests_of(cases: Iterable[TestCase], *, is_guess: bool = False) -> TestReport:
+def counted(cases: Iterable[TestCase], *, is_guess: bool = False) -> TestReport:
     """Count every case, and keep so many of them: what did not pass first."""
-    counted: Counter[CaseStatus] = Counter()
+    seen: Counter[CaseStatus] = Counter()
     bad: list[TestCase] = []
     good: list[TestCase] = []
     for case in cases:
-        counted[case.status] += 1
+        seen[case.status] += 1
         kept = bad if case.status in (CaseStatus.FAILED, CaseStatus.ERROR) else good
         if len(kept) < MAX_CASES:
             kept.append(case)
     counts = TestCounts(
-        passed=counted[CaseStatus.PASSED],
-        failed=counted[CaseStatus.FAILED],
-        errors=counted[CaseStatus.ERROR],
-        skipped=counted[CaseStatus.SKIPPED],
+        passed=seen[CaseStatus.PASSED],
+        failed=seen[CaseStatus.FAILED],
+        errors=seen[CaseStatus.ERROR],
+        skipped=seen[CaseStatus.SKIPPED],
     )
     return TestReport(counts, tuple((bad + good)[:MAX_CASES]), is_guess)
 
 
-def problems_of(problems: Iterable[Problem], *, is_guess: bool = False) -> ProblemReport:
+def gathered(problems: Iterable[Problem], *, is_guess: bool = False) -> ProblemReport:
     """Count every problem, and keep so many of them: the most severe first."""
     by_severity: dict[ProblemSeverity, list[Problem]] = {one: [] for one in ProblemSeverity}
     total = 0
