@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from verification.engine.reports.model import (
+    MAX_CASES,
+    MAX_REPORT_BYTES,
+    CaseStatus,
+    TestCounts,
+    Unreadable,
+)
+from verification.engine.reports.testing import TestFormat, junit, read_tests
+
+HERE = Path(__file__).parent
+GO, JUNIT, TAP = TestFormat.GO, TestFormat.JUNIT, TestFormat.TAP
+PYTEST_TEXT, TEXT = TestFormat.PYTEST_TEXT, TestFormat.TEXT
+
+# Format, report, the exit code of what wrote it, counts: passed, failed, errors, skipped.
+REPORTS = [
+    (JUNIT, "recorded/pytest/mixed.xml", 1, (3, 2, 3, 2)),
+    (JUNIT, "recorded/pytest/mixed_xunit1.xml", 1, (3, 2, 3, 2)),
+    (JUNIT, "recorded/pytest/passed.xml", 0, (2, 0, 0, 0)),
+    (JUNIT, "recorded/pytest/uncollected.xml", 2, (0, 0, 1, 0)),
+    (JUNIT, "recorded/pytest/subtests.xml", 1, (1, 1, 0, 0)),
+    (JUNIT, "recorded/pytest/nothing.xml", 5, (0, 0, 0, 0)),
+    (JUNIT, "recorded/rspec/calc.xml", 1, (1, 2, 0, 1)),
+    (JUNIT, "recorded/rspec/fine.xml", 0, (1, 0, 0, 0)),
+    (JUNIT, "recorded/rspec/bad.xml", 1, (0, 0, 0, 0)),  # It does not tell what it could not load.
+    (JUNIT, "recorded/phpunit/calc.xml", 2, (2, 1, 2, 2)),
+    (JUNIT, "recorded/phpunit/fine.xml", 0, (1, 0, 0, 0)),
+    (JUNIT, "recorded/gotestsum/calc.xml", 1, (3, 3, 0, 1)),  # It counts the tests around subtests.
+    (JUNIT, "recorded/gotestsum/ok.xml", 0, (5, 0, 0, 0)),
+    (JUNIT, "recorded/gotestsum/panics.xml", 1, (1, 2, 0, 0)),
+    (JUNIT, "recorded/node/ok.xml", 0, (1, 0, 0, 0)),
+    (JUNIT, "recorded/node/bad.xml", 1, (0, 1, 0, 0)),
+    (GO, "recorded/go/calc.jsonl", 1, (3, 2, 0, 1)),
+    (GO, "recorded/go/broken.jsonl", 2, (0, 0, 1, 0)),
+    (GO, "recorded/go/bare.jsonl", 0, (0, 0, 0, 0)),
+    (GO, "recorded/go/panics.jsonl", 1, (1, 1, 0, 0)),
+    (GO, "recorded/go/ok.jsonl", 0, (4, 0, 0, 0)),
+    (GO, "recorded/go/exits.jsonl", 1, (1, 0, 1, 0)),
+    (GO, "recorded/go/twice.jsonl", 0, (4, 0, 0, 0)),
+    (GO, "recorded/go/all.jsonl", 2, (9, 3, 2, 1)),
+    (TAP, "recorded/node/calc.tap", 1, (4, 2, 0, 2)),
+    (TAP, "recorded/node/ok.tap", 0, (1, 0, 0, 0)),
+    (TAP, "recorded/node/bad.tap", 1, (0, 1, 0, 0)),
+    (TAP, "recorded/node/all.tap", 1, (5, 3, 0, 2)),
+    (PYTEST_TEXT, "recorded/pytest/mixed.txt", 1, (4, 2, 3, 2)),
+    (PYTEST_TEXT, "recorded/pytest/passed.txt", 0, (2, 0, 0, 0)),
+    (PYTEST_TEXT, "recorded/pytest/uncollected.txt", 2, (0, 0, 1, 0)),
+    (PYTEST_TEXT, "recorded/pytest/nothing.txt", 5, (0, 0, 0, 0)),
+    (PYTEST_TEXT, "recorded/pytest/quiet.txt", 0, (2, 0, 0, 0)),
+    (TEXT, "recorded/pytest/mixed.txt", 1, (4, 2, 3, 2)),
+]
+GUESSES = {TestFormat.PYTEST_TEXT, TestFormat.TEXT}
+
+
+def recorded(report: str) -> bytes:
+    return (HERE / report).read_bytes()
+
+
+@pytest.mark.parametrize(("written_in", "report", "_exit", "counts"), REPORTS)
+def test_a_report_counts_what_its_runner_counted(
+    written_in: TestFormat, report: str, _exit: int, counts: tuple[int, int, int, int]
+) -> None:
+    read = read_tests(written_in, recorded(report))
+
+    assert read.counts == TestCounts(*counts)
+    assert read.is_guess is (written_in in GUESSES)
+
+
+@pytest.mark.parametrize(("written_in", "report", "exit_code", "_counts"), REPORTS)
+def test_nothing_bad_is_read_from_a_run_that_succeeded_and_nothing_good_alone_from_one_that_did_not(
+    written_in: TestFormat, report: str, exit_code: int, _counts: tuple[int, int, int, int]
+) -> None:
+    counts = read_tests(written_in, recorded(report)).counts
+
+    bad = counts.failed + counts.errors
+    assert bool(bad) is (exit_code not in (0, 5)) or counts.ran == 0
+
+
+@pytest.mark.parametrize(("written_in", "report", "_exit", "_counts"), REPORTS)
+def test_windows_ends_of_lines_change_no_count(
+    written_in: TestFormat, report: str, _exit: int, _counts: tuple[int, int, int, int]
+) -> None:
+    content = recorded(report)
+
+    windows = content.replace(b"\n", b"\r\n")
+
+    assert read_tests(written_in, windows).counts == read_tests(written_in, content).counts
+
+
+@pytest.mark.parametrize("written_in", list(TestFormat))
+@pytest.mark.parametrize(
+    "content", [b"", b"\n", b"{}", b"[]", b"null", b"<a/>", b"ok", b"\xff\xfe"]
+)
+def test_what_is_no_report_is_not_read(written_in: TestFormat, content: bytes) -> None:
+    with pytest.raises(Unreadable):
+        read_tests(written_in, content)
+
+
+@pytest.mark.parametrize("written_in", list(TestFormat))
+def test_a_report_too_large_is_not_read(written_in: TestFormat) -> None:
+    with pytest.raises(Unreadable, match="larger than"):
+        read_tests(written_in, b" " * (MAX_REPORT_BYTES + 1))
+
+
+@pytest.mark.parametrize("written_in", list(TestFormat))
+@pytest.mark.parametrize(
+    "content",
+    [
+        b'{"a":' * 100_000,
+        b"[" * 100_000,
+        b"<testsuite>" * 100_000,
+        b"<testsuite>" * 61 + b"</testsuite>" * 61,
+        b'<!DOCTYPE a [<!ENTITY b "c">]><testsuite name="&b;"/>',
+        b'<?xml version="1.0" encoding="nonsense"?><testsuite/>',
+        b'{"Action":"pass","Package":"a","Elapsed":' + b"9" * 10_000 + b"}",
+        b"    ok 1\n" * 10,
+        b"\n" * 1_000_001,
+    ],
+)
+def test_a_trap_is_not_read(written_in: TestFormat, content: bytes) -> None:
+    with pytest.raises(Unreadable):
+        read_tests(written_in, content)
+
+
+def test_of_very_many_cases_all_are_counted_and_those_that_failed_are_kept_first() -> None:
+    passed = b'<testcase name="a"/>' * MAX_CASES
+    failed = b'<testcase name="b"><failure/></testcase>'
+
+    report = junit.read(b"<testsuite>" + passed + failed + b"</testsuite>")
+
+    assert report.counts == TestCounts(passed=MAX_CASES, failed=1)
+    assert len(report.cases) == MAX_CASES
+    assert report.cases[0].status is CaseStatus.FAILED

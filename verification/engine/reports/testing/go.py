@@ -1,0 +1,136 @@
+"""`go test -json`: an event on each line. Source: `go doc test2json`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from verification.engine.reports.model import (
+    MAX_MESSAGE_CHARS,
+    CaseStatus,
+    TestCase,
+    TestReport,
+    Unreadable,
+    counted,
+    milliseconds,
+    name,
+    text,
+)
+from verification.engine.reports.testing.contents import json_of, lines_of, mapping
+from verification.engine.reports.testing.parents import counting
+
+_ENDS = {"pass": CaseStatus.PASSED, "fail": CaseStatus.FAILED, "skip": CaseStatus.SKIPPED}
+_UNBUILT = re.compile(r"FAIL\s+(\S+) \[(?:build|setup) failed\]")
+_WORST = (CaseStatus.ERROR, CaseStatus.FAILED, CaseStatus.PASSED, CaseStatus.SKIPPED)
+
+
+@dataclass(slots=True)
+class _Test:
+    """ERROR until it ends. `-count` runs it again: the worst of its ends is its status."""
+
+    status: CaseStatus = CaseStatus.ERROR
+    is_running: bool = True
+    ends: set[CaseStatus] = field(default_factory=set)
+    seconds: object = 0
+    printed: list[str] = field(default_factory=list)
+    printed_chars: int = 0
+
+    def run(self) -> None:
+        self.is_running = True
+
+    def end(self, status: CaseStatus, seconds: object) -> None:
+        self.is_running, self.seconds = False, seconds
+        self.ends.add(status)
+
+    def told(self, output: object) -> None:
+        if isinstance(output, str) and self.printed_chars < MAX_MESSAGE_CHARS:
+            self.printed.append(output)
+            self.printed_chars += len(output)
+
+    def worst(self) -> CaseStatus:
+        ends = self.ends | ({CaseStatus.ERROR} if self.is_running else set())
+        return next(status for status in _WORST if status in ends)
+
+
+@dataclass(slots=True)
+class _Package:
+    """`own` is what it did itself, besides its tests."""
+
+    own: _Test = field(default_factory=_Test)
+    tests: dict[str, _Test] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Stream:
+    packages: dict[str, _Package] = field(default_factory=dict)
+    builds: dict[str, _Test] = field(default_factory=dict)
+
+    def package(self, title: str) -> _Package:
+        return self.packages.setdefault(title, _Package())
+
+    def note(self, event: Mapping[str, Any]) -> None:
+        title, action, test = event.get("Package"), event.get("Action"), event.get("Test")
+        if not isinstance(action, str):
+            raise Unreadable("An event of the report has no action.")
+        if not isinstance(title, str):
+            self.note_build(event)
+            return
+        actor = self.package(title).own
+        if isinstance(test, str) and test:
+            actor = self.package(title).tests.setdefault(test, _Test())
+        if action in ("run", "start"):
+            actor.run()
+        elif action == "output":
+            actor.told(event.get("Output"))
+        elif action in _ENDS:
+            failed_build = self.builds.get(str(event.get("FailedBuild")))
+            actor.printed[:0] = failed_build.printed if failed_build else []
+            actor.end(_ENDS[action], event.get("Elapsed"))
+
+    def note_build(self, event: Mapping[str, Any]) -> None:
+        path = event.get("ImportPath")
+        if isinstance(path, str):
+            self.builds.setdefault(path, _Test()).told(event.get("Output"))
+
+
+def read(content: bytes, folder: str = "") -> TestReport:
+    """Packages that could not be built count as errors, and so do tests that never ended.
+
+    A file's place depends on the module, which the report does not name: cases have no path.
+    """
+    stream = _Stream()
+    for line in lines_of(content):
+        if line.startswith("{"):
+            stream.note(mapping(json_of(line)))
+        elif unbuilt := _UNBUILT.match(line):
+            stream.package(unbuilt[1]).own.end(CaseStatus.FAILED, 0)
+    if not stream.packages:
+        raise Unreadable("The report tells of no package.")
+    if any(package.own.is_running for package in stream.packages.values()):
+        raise Unreadable("The report ends before the tests of a package do.")
+    return counted(case for title, one in stream.packages.items() for case in _cases(title, one))
+
+
+def _cases(title: str, package: _Package) -> Iterator[TestCase]:
+    is_blamed = False
+    statuses = {test: ran.worst() for test, ran in package.tests.items()}
+    for test in counting(statuses):
+        is_blamed = is_blamed or statuses[test] in (CaseStatus.FAILED, CaseStatus.ERROR)
+        yield _case(test, title, package.tests[test])
+    if package.own.worst() is CaseStatus.FAILED and not is_blamed:
+        # It was not built, or ended outside of its tests.
+        yield TestCase(name(title), CaseStatus.ERROR, message=text("".join(package.own.printed)))
+
+
+def _case(test: str, package: str, ran: _Test) -> TestCase:
+    status = ran.worst()
+    is_telling = status is not CaseStatus.PASSED
+    return TestCase(
+        name=name(test),
+        status=status,
+        suite=name(package),
+        message=text("".join(ran.printed)) if is_telling else "",
+        duration_ms=milliseconds(ran.seconds),
+    )

@@ -1,0 +1,189 @@
+"""JUnit's XML, which most runners can write, each in its own way.
+
+Source: docs/checks.md, "Reports"; pytest, Surefire, jest-junit, RSpec, PHPUnit, gotestsum, node.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Self
+from xml.etree.ElementTree import Element
+
+from verification.engine.reports.model import (
+    MAX_MESSAGE_CHARS,
+    MAX_REPORT_BYTES,
+    CaseStatus,
+    TestCase,
+    TestReport,
+    Unreadable,
+    counted,
+    inner_path,
+    milliseconds,
+    name,
+    number,
+    text,
+)
+from verification.engine.reports.testing.contents import count
+from verification.engine.reports.testing.xml_text import kind, tree_of, within
+
+_SUITES = frozenset({"testsuites", "testsuite"})
+_PLACE = re.compile(r"([^\s:][^:\n]{0,400}\.\w{1,8}):(\d{1,9})(?::|$)")
+_FAIL_COMMENT = re.compile(r"\s*fail (\d{1,9})\s*")
+_PYTEST = "pytest"
+_TAIL_CHARS = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Sum:
+    """Of cases. `most_bad`: elements that tell of a failure, of which a case may have several."""
+
+    tests: int = 0
+    bad: int = 0
+    most_bad: int = 0
+    skipped: int = 0
+
+    def plus(self, other: Self) -> _Sum:
+        return _Sum(
+            self.tests + other.tests,
+            self.bad + other.bad,
+            self.most_bad + other.most_bad,
+            self.skipped + other.skipped,
+        )
+
+    def as_one(self) -> _Sum:
+        """Node counts a suite in a suite as one test."""
+        return _Sum(1, min(self.bad, 1), min(self.most_bad, 1), 0)
+
+
+def read(content: bytes, folder: str = "") -> TestReport:
+    return read_all([content], folder)
+
+
+def read_all(contents: Sequence[bytes], folder: str = "") -> TestReport:
+    """Several reports as one: Surefire writes one for each class."""
+    if not contents:
+        raise Unreadable("There is no report.")
+    if sum(map(len, contents)) > MAX_REPORT_BYTES:
+        raise Unreadable(f"The reports are larger than {MAX_REPORT_BYTES:,} bytes.")
+    return counted(case for content in contents for case in _cases(tree_of(content), folder))
+
+
+def _cases(root: Element, folder: str) -> Iterator[TestCase]:
+    if kind(root) not in _SUITES:
+        raise Unreadable("The report is not JUnit's.")
+    _agrees(root)
+    for suite, case in _walked(root, ""):
+        yield _case(case, suite, folder)
+
+
+def _walked(suite: Element, above: str) -> Iterator[tuple[str, Element]]:
+    title = name(suite.get("name")) or above
+    for child in suite:
+        if kind(child) == "testcase":
+            yield title, child
+        elif kind(child) in _SUITES:
+            yield from _walked(child, title)
+
+
+def _case(case: Element, suite: str, folder: str) -> TestCase:
+    status = _status(case)
+    told = _told(case, status)
+    path, line = inner_path(case.get("file"), folder), number(case.get("line"))
+    if line and suite == _PYTEST:
+        line += 1  # It counts from 0.
+    if status in (CaseStatus.FAILED, CaseStatus.ERROR):
+        path, line = _failing_place(told, folder) or (path, line)
+    return TestCase(
+        name=name(case.get("name")),
+        status=status,
+        suite=name(case.get("classname")) or suite,
+        message=text(told),
+        path=path,
+        line=line if path else None,
+        duration_ms=milliseconds((case.get("time") or "").replace(",", "")),
+    )
+
+
+def _status(case: Element) -> CaseStatus:
+    skipped = within(case, "skipped")
+    if any(one.get("type") == "todo" for one in skipped):
+        return CaseStatus.SKIPPED  # Node tells how an expected failure failed.
+    if within(case, "error"):
+        return CaseStatus.ERROR
+    if within(case, "failure"):
+        return CaseStatus.FAILED
+    is_left_out = skipped or case.get("status") in ("notrun", "disabled")
+    return CaseStatus.SKIPPED if is_left_out else CaseStatus.PASSED
+
+
+def _told(case: Element, status: CaseStatus) -> str:
+    """The messages of what did not pass, each with its text unless that repeats it."""
+    if status is CaseStatus.PASSED:
+        return ""
+    told: list[str] = []
+    for one in case:
+        if kind(one) in ("error", "failure", "skipped"):
+            body = (one.text or "").strip()
+            brief = (one.get("message") or "").strip()[:MAX_MESSAGE_CHARS]
+            told += [brief, body] if brief not in body else [body]
+    return "\n".join(filter(None, told))
+
+
+def _failing_place(told: str, folder: str) -> tuple[str, int | None] | None:
+    """The last line that begins with a file of the workspace: there pytest ends, and PHPUnit."""
+    for line in reversed(told[-_TAIL_CHARS:].splitlines()):
+        place = _PLACE.match(line)
+        path = inner_path(place[1], folder) if place else ""
+        if place and path:
+            return path, number(place[2])
+    return None
+
+
+def _agrees(root: Element) -> None:
+    """Raise where a suite's own numbers are not those of its cases."""
+    _summed(root)
+    bad = sum(
+        _status(case) in (CaseStatus.FAILED, CaseStatus.ERROR) for _, case in _walked(root, "")
+    )
+    for child in root:
+        # Node's suites do not say that they failed by themselves: its last comments do.
+        said = _FAIL_COMMENT.fullmatch(child.text or "") if kind(child) == "" else None
+        if said and int(said[1]) > bad:
+            raise Unreadable("The report says that more tests failed than it shows.")
+
+
+def _summed(suite: Element) -> _Sum:
+    flat, nested, as_ones = _Sum(), _Sum(), _Sum()
+    for child in suite:
+        if kind(child) == "testcase":
+            flat = flat.plus(_one(child))
+        elif kind(child) in _SUITES:
+            inner = _summed(child)
+            nested, as_ones = nested.plus(inner), as_ones.plus(inner.as_one())
+    deep = flat.plus(nested)
+    if not any(_matches(suite, reading) for reading in (deep, flat.plus(as_ones), flat)):
+        raise Unreadable("The numbers that a suite gives are not those of its cases.")
+    return deep
+
+
+def _one(case: Element) -> _Sum:
+    status = _status(case)
+    told = len(within(case, "error")) + len(within(case, "failure"))
+    is_bad = status in (CaseStatus.FAILED, CaseStatus.ERROR)
+    return _Sum(1, int(is_bad), told, int(status is CaseStatus.SKIPPED))
+
+
+def _matches(suite: Element, cases: _Sum) -> bool:
+    """`failures` and `errors` are compared together: runners differ in which is which."""
+    given = {
+        key: count(suite.get(key)) for key in ("tests", "failures", "errors") if suite.get(key)
+    }
+    if "failures" in given or "errors" in given:
+        bad = given.get("failures", 0) + given.get("errors", 0)
+        if not cases.bad <= bad <= cases.most_bad:
+            return False
+    # pytest counts what its subtests and its tests' ends did besides.
+    is_loose = suite.get("name") == _PYTEST
+    return "tests" not in given or is_loose or given["tests"] == cases.tests

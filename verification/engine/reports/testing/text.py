@@ -1,0 +1,84 @@
+"""The last resort: text for people that says how many tests passed. Counts only."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from verification.engine.reports.model import TestCounts, TestReport, Unreadable
+from verification.engine.reports.testing import pytest_text
+from verification.engine.reports.testing.contents import added, lines_of
+
+_MAX_LINE_CHARS = 1_000
+_OF = re.compile(r"(?<![\w./-])(\d{1,9})(?:\s?/\s?| of )(\d{1,9})(?: tests?)? (?:passed|passing)\b")
+_JEST = re.compile(r"\s*(Tests|Test Suites|Test Files):?\s{1,20}(\d{1,9} \w.*)")
+_JEST_PART = re.compile(r"(\d{1,9}) (failed|skipped|todo|passed|total)\b")
+_SUREFIRE = re.compile(
+    r"(?:\[\w{1,10}\] )?Tests run: {1,2}(\d{1,9}), {1,2}Failures: (\d{1,9})"
+    r"(?:, {1,2}Errors: (\d{1,9}))?(?:, {1,2}Skipped: (\d{1,9}))?(.*)"
+)
+
+
+def read(content: bytes, folder: str = "") -> TestReport:
+    lines = [line for line in lines_of(content) if len(line) <= _MAX_LINE_CHARS]
+    for find in (pytest_text.found, _by_jest, _by_surefire, _by_share):
+        counts = find(lines)
+        if counts is not None:
+            return TestReport(counts, is_guess=True)
+    raise Unreadable("The text does not say how many tests passed.")
+
+
+def _by_jest(lines: list[str]) -> TestCounts | None:
+    """Of every package that ran. A suite that failed without a failing test could not run."""
+    tests, failed_suites = None, 0
+    for line in lines:
+        summary = _JEST.fullmatch(line)
+        if not summary:
+            continue
+        parts = {word: int(digits) for digits, word in _JEST_PART.findall(summary[2])}
+        if summary[1] == "Tests":
+            tests = added(tests or TestCounts(), _of_jest(parts))
+        else:
+            failed_suites += parts.get("failed", 0)
+    if tests and failed_suites and not tests.failed:
+        return added(tests, TestCounts(errors=failed_suites))
+    return tests
+
+
+def _of_jest(parts: dict[str, int]) -> TestCounts:
+    return TestCounts(
+        passed=parts.get("passed", 0),
+        failed=parts.get("failed", 0),
+        skipped=parts.get("skipped", 0) + parts.get("todo", 0),
+    )
+
+
+def _by_surefire(lines: list[str]) -> TestCounts | None:
+    """The totals of each module; where there are none, the lines of each class."""
+    summaries = [found for line in lines if (found := _SUREFIRE.fullmatch(line.rstrip()))]
+    totals = [found for found in summaries if "Time elapsed" not in found[5]]
+    return _all_of(map(_of_surefire, totals or summaries))
+
+
+def _of_surefire(found: re.Match[str]) -> TestCounts:
+    ran, failed, errors, skipped = (int(part or 0) for part in found.groups()[:4])
+    if ran < failed + errors + skipped:
+        raise Unreadable("The text counts more failed tests than tests.")
+    return TestCounts(ran - failed - errors - skipped, failed, errors, skipped)
+
+
+def _by_share(lines: list[str]) -> TestCounts | None:
+    for line in reversed(lines):
+        for share in reversed(list(_OF.finditer(line))):
+            passed, total = int(share[1]), int(share[2])
+            if passed > total:
+                raise Unreadable("The text counts more passed tests than tests.")
+            return TestCounts(passed=passed, failed=total - passed)
+    return None
+
+
+def _all_of(counts: Iterable[TestCounts]) -> TestCounts | None:
+    total = None
+    for one in counts:
+        total = added(total or TestCounts(), one)
+    return total
