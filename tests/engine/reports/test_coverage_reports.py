@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from verification.engine.reports.coverage import CoverageFormat, cobertura, read_coverage
+from verification.engine.reports.model import Coverage, FileCoverage, Unreadable
+
+FOLDER = Path(__file__).parent
+PYTHON = {
+    "shop/__init__.py": FileCoverage(),
+    "shop/price.py": FileCoverage(frozenset({1, 2, 4, 5}), frozenset({3, 6})),
+}
+NODE = {
+    "cov/price.mjs": FileCoverage(frozenset({1, 2, 5, 6}), frozenset({3, 4})),
+    "cov/run.mjs": FileCoverage(frozenset({1, 2})),
+}
+
+
+@pytest.mark.parametrize(
+    ("format", "name", "files"),
+    [
+        ("cobertura", "recorded/cobertura/coveragepy.xml", PYTHON),
+        ("cobertura", "recorded/cobertura/c8.xml", NODE),
+    ],
+)
+def test_a_report_tells_which_lines_ran(
+    format: str, name: str, files: dict[str, FileCoverage]
+) -> None:
+    coverage = read_coverage(CoverageFormat(format), (FOLDER / name).read_bytes())
+
+    assert coverage.files == files
+
+
+def cobertura_of(*sources: str, filename: str = "a.py", lines: str = "") -> bytes:
+    places = "".join(f"<source>{one}</source>" for one in sources)
+    return (
+        f"<coverage><sources>{places}</sources><packages><package><classes>"
+        f'<class filename="{filename}"><lines>{lines}</lines></class>'
+        "</classes></package></packages></coverage>"
+    ).encode()
+
+
+@pytest.mark.parametrize(
+    ("sources", "filename", "path"),
+    [
+        ((), "a.py", "part/a.py"),
+        (("/workspace/src",), "a.py", "src/a.py"),
+        (("src",), "a.py", "part/src/a.py"),
+        (("/workspace/src",), "/workspace/other/a.py", "other/a.py"),
+        (("/home/runner/work",), "a.py", "part/a.py"),
+        (("/workspace/src", "/workspace/lib"), "a.py", "lib/a.py"),
+    ],
+)
+def test_a_file_is_looked_for_in_the_sources_that_the_report_names(
+    sources: tuple[str, ...], filename: str, path: str
+) -> None:
+    content = cobertura_of(*sources, filename=filename)
+
+    coverage = cobertura.read(content, "part", known=frozenset({"lib/a.py"}))
+
+    assert list(coverage.files) == [path]
+
+
+@pytest.mark.parametrize("filename", ["../../a.py", "/etc/passwd", ""])
+def test_a_file_elsewhere_is_not_kept(filename: str) -> None:
+    line = '<line number="1" hits="1"/>'
+    content = cobertura_of("/workspace", filename=filename, lines=line)
+
+    assert cobertura.read(content) == Coverage({})
+
+
+def test_a_line_that_ran_once_has_run() -> None:
+    lines = '<line number="1" hits="0"/><line number="1" hits="2"/><line number="1" hits="0"/>'
+
+    coverage = cobertura.read(cobertura_of(lines=lines))
+
+    assert coverage.files == {"a.py": FileCoverage(frozenset({1}))}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"<coverage>",
+        b"<testsuites/>",
+        b'<!DOCTYPE a [<!ENTITY b "c">]><coverage>&b;</coverage>',
+        cobertura_of(lines='<line number="1" hits="many"/>'),
+        cobertura_of(lines='<line number="1"/>'),
+        b'<?xml version="1.0" encoding="nonsense"?><coverage/>',
+    ],
+)
+def test_what_is_no_cobertura_is_not_read(content: bytes) -> None:
+    with pytest.raises(Unreadable):
+        cobertura.read(content)
