@@ -15,6 +15,8 @@ from verification.engine.reports.testing import TestFormat, junit, read_tests
 
 HERE = Path(__file__).parent
 GO, JUNIT, TAP = TestFormat.GO, TestFormat.JUNIT, TestFormat.TAP
+JEST, MOCHA, CARGO = TestFormat.JEST, TestFormat.MOCHA, TestFormat.CARGO
+TRX, UNITTEST = TestFormat.TRX, TestFormat.UNITTEST
 PYTEST_TEXT, TEXT = TestFormat.PYTEST_TEXT, TestFormat.TEXT
 
 # Format, report, the exit code of what wrote it, counts: passed, failed, errors, skipped.
@@ -35,6 +37,18 @@ REPORTS = [
     (JUNIT, "recorded/gotestsum/panics.xml", 1, (1, 2, 0, 0)),
     (JUNIT, "recorded/node/ok.xml", 0, (1, 0, 0, 0)),
     (JUNIT, "recorded/node/bad.xml", 1, (0, 1, 0, 0)),
+    (JUNIT, "recorded/surefire/TEST-calc.CalcTest.xml", 1, (1, 1, 1, 1)),
+    (JUNIT, "recorded/surefire/TEST-calc.SetupTest.xml", 1, (0, 0, 1, 0)),
+    (JUNIT, "recorded/surefire/TEST-calc.FineTest.xml", 0, (1, 0, 0, 0)),
+    (JUNIT, "recorded/jest_junit/calc.xml", 1, (2, 1, 0, 1)),  # It knows no todo.
+    (JUNIT, "recorded/jest_junit/fine.xml", 0, (1, 0, 0, 0)),
+    (JUNIT, "recorded/jest_junit/bad.xml", 1, (0, 0, 0, 0)),  # Nor what could not run.
+    (JUNIT, "recorded/vitest/calc.xml", 1, (1, 1, 0, 2)),
+    (JUNIT, "recorded/vitest/fine.xml", 0, (1, 0, 0, 0)),
+    (JUNIT, "recorded/vitest/bad.xml", 1, (0, 1, 0, 0)),
+    (JUNIT, "recorded/vitest/after.xml", 1, (1, 1, 0, 0)),
+    (JUNIT, "recorded/mocha/calc.xml", 2, (1, 2, 0, 1)),
+    (JUNIT, "recorded/mocha/fine.xml", 0, (1, 0, 0, 0)),
     (GO, "recorded/go/calc.jsonl", 1, (3, 2, 0, 1)),
     (GO, "recorded/go/broken.jsonl", 2, (0, 0, 1, 0)),
     (GO, "recorded/go/bare.jsonl", 0, (0, 0, 0, 0)),
@@ -43,18 +57,54 @@ REPORTS = [
     (GO, "recorded/go/exits.jsonl", 1, (1, 0, 1, 0)),
     (GO, "recorded/go/twice.jsonl", 0, (4, 0, 0, 0)),
     (GO, "recorded/go/all.jsonl", 2, (9, 3, 2, 1)),
+    (GO, "written/go/unbuilt_1_24.jsonl", 1, (0, 0, 1, 0)),
     (TAP, "recorded/node/calc.tap", 1, (4, 2, 0, 2)),
     (TAP, "recorded/node/ok.tap", 0, (1, 0, 0, 0)),
     (TAP, "recorded/node/bad.tap", 1, (0, 1, 0, 0)),
     (TAP, "recorded/node/all.tap", 1, (5, 3, 0, 2)),
+    (TAP, "recorded/mocha/calc.tap", 2, (1, 2, 0, 1)),
+    (TAP, "recorded/mocha/fine.tap", 0, (1, 0, 0, 0)),
+    (TAP, "written/tap/version_12.tap", 1, (2, 1, 0, 0)),
+    (TAP, "written/tap/version_14.tap", 1, (2, 1, 0, 2)),
+    (TAP, "written/tap/bailed_out.tap", 255, (1, 0, 1, 0)),
+    (JEST, "recorded/jest/calc.json", 1, (1, 1, 0, 2)),
+    (JEST, "recorded/jest/fine.json", 0, (1, 0, 0, 0)),
+    (JEST, "recorded/jest/bad.json", 1, (0, 0, 1, 0)),
+    (JEST, "recorded/jest/after.json", 1, (1, 0, 1, 0)),
+    (JEST, "recorded/jest/all.json", 1, (3, 1, 2, 2)),
+    (JEST, "recorded/vitest/calc.json", 1, (1, 1, 0, 2)),
+    (JEST, "recorded/vitest/fine.json", 0, (1, 0, 0, 0)),
+    (JEST, "recorded/vitest/bad.json", 1, (0, 0, 1, 0)),
+    (JEST, "recorded/vitest/after.json", 1, (1, 0, 1, 0)),
+    (MOCHA, "recorded/mocha/calc.json", 2, (1, 1, 1, 1)),
+    (MOCHA, "recorded/mocha/fine.json", 0, (1, 0, 0, 0)),
+    (CARGO, "recorded/cargo/failed.txt", 101, (6, 1, 0, 1)),
+    (CARGO, "recorded/cargo/passed.txt", 0, (6, 0, 0, 1)),
+    (CARGO, "recorded/cargo/uncaptured.txt", 0, (1, 0, 0, 0)),
+    (CARGO, "recorded/cargo/together.txt", 101, (2, 1, 0, 1)),  # With standard error.
+    (TRX, "written/trx/mixed.trx", 1, (1, 1, 0, 1)),
+    (TRX, "written/trx/passed.trx", 0, (2, 0, 0, 0)),
+    (TRX, "written/trx/aborted.trx", 1, (1, 0, 1, 0)),
+    (UNITTEST, "recorded/unittest/calc.txt", 1, (1, 4, 2, 2)),
+    (UNITTEST, "recorded/unittest/brief.txt", 1, (1, 4, 2, 2)),
+    (UNITTEST, "recorded/unittest/fine.txt", 0, (2, 0, 0, 1)),
+    (UNITTEST, "recorded/unittest/bad.txt", 1, (0, 0, 1, 0)),
+    (UNITTEST, "recorded/unittest/none.txt", 0, (0, 0, 0, 0)),
     (PYTEST_TEXT, "recorded/pytest/mixed.txt", 1, (4, 2, 3, 2)),
     (PYTEST_TEXT, "recorded/pytest/passed.txt", 0, (2, 0, 0, 0)),
     (PYTEST_TEXT, "recorded/pytest/uncollected.txt", 2, (0, 0, 1, 0)),
     (PYTEST_TEXT, "recorded/pytest/nothing.txt", 5, (0, 0, 0, 0)),
     (PYTEST_TEXT, "recorded/pytest/quiet.txt", 0, (2, 0, 0, 0)),
     (TEXT, "recorded/pytest/mixed.txt", 1, (4, 2, 3, 2)),
+    (TEXT, "recorded/jest/all.txt", 1, (3, 1, 0, 2)),
+    (TEXT, "recorded/jest/bad.txt", 1, (0, 0, 1, 0)),
+    (TEXT, "recorded/vitest/calc.txt", 1, (1, 1, 0, 2)),
+    (TEXT, "recorded/vitest/fine.txt", 0, (1, 0, 0, 0)),
+    (TEXT, "recorded/vitest/bad.txt", 1, (0, 0, 1, 0)),
+    (TEXT, "recorded/vitest/stray.txt", 1, (1, 0, 1, 0)),
+    (TEXT, "recorded/surefire/calc.txt", 1, (2, 1, 2, 1)),
 ]
-GUESSES = {TestFormat.PYTEST_TEXT, TestFormat.TEXT}
+GUESSES = {UNITTEST, PYTEST_TEXT, TEXT}
 
 
 def recorded(report: str) -> bytes:

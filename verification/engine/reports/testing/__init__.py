@@ -6,7 +6,18 @@ from collections.abc import Callable, Mapping
 from enum import StrEnum
 
 from verification.engine.reports.model import TestReport
-from verification.engine.reports.testing import go, junit, pytest_text, tap, text
+from verification.engine.reports.testing import (
+    cargo,
+    go,
+    jest,
+    junit,
+    mocha,
+    pytest_text,
+    tap,
+    text,
+    trx,
+    unittest_text,
+)
 
 
 class TestFormat(StrEnum):
@@ -15,6 +26,11 @@ class TestFormat(StrEnum):
     JUNIT = "junit"
     GO = "go"
     TAP = "tap"
+    JEST = "jest"
+    CARGO = "cargo"
+    MOCHA = "mocha"
+    TRX = "trx"
+    UNITTEST = "unittest"
     PYTEST_TEXT = "pytest_text"
     TEXT = "text"
 
@@ -23,6 +39,11 @@ _READERS: Mapping[TestFormat, Callable[[bytes, str], TestReport]] = {
     TestFormat.JUNIT: junit.read,
     TestFormat.GO: go.read,
     TestFormat.TAP: tap.read,
+    TestFormat.JEST: jest.read,
+    TestFormat.CARGO: cargo.read,
+    TestFormat.MOCHA: mocha.read,
+    TestFormat.TRX: trx.read,
+    TestFormat.UNITTEST: unittest_text.read,
     TestFormat.PYTEST_TEXT: pytest_text.read,
     TestFormat.TEXT: text.read,
 }

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from verification.engine.reports.model import MAX_REPORT_BYTES, TestCounts, Unreadable
+from verification.engine.reports.model import MAX_REPORT_BYTES, TestCounts, Unreadable, number
 from verification.engine.reports.model import milliseconds as of_seconds
 
 MAX_LINES = 1_000_000
@@ -84,6 +84,14 @@ def lasting(thousandths: object) -> int:
         return of_seconds(thousandths / 1000)
     except OverflowError:
         return 0
+
+
+def line_after(told: str, path: object) -> int | None:
+    """Where the trace of a failure meets a file first, as `path:line:column`."""
+    if not isinstance(path, str) or not path:
+        return None
+    after = told.partition(f"{path}:")[2]
+    return number(after[: _MAX_COUNT_DIGITS + 1].partition(":")[0])
 
 
 def added(first: TestCounts, second: TestCounts) -> TestCounts:

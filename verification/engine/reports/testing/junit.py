@@ -1,6 +1,6 @@
 """JUnit's XML, which most runners can write, each in its own way.
 
-Source: docs/checks.md, "Reports"; pytest, Surefire, jest-junit, RSpec, PHPUnit, gotestsum, node.
+Source: what pytest, Surefire, jest-junit, Vitest, Mocha, RSpec, PHPUnit, gotestsum and node write.
 """
 
 from __future__ import annotations
@@ -184,6 +184,11 @@ def _matches(suite: Element, cases: _Sum) -> bool:
         bad = given.get("failures", 0) + given.get("errors", 0)
         if not cases.bad <= bad <= cases.most_bad:
             return False
+    if "tests" not in given:
+        return True
+    # Of failures of hooks and fixtures, which some runners list as cases, not all count them.
+    least = cases.tests - cases.bad
     # pytest counts what its subtests and its tests' ends did besides.
-    is_loose = suite.get("name") == _PYTEST
-    return "tests" not in given or is_loose or given["tests"] == cases.tests
+    return least <= given["tests"] and (
+        given["tests"] <= cases.tests or suite.get("name") == _PYTEST
+    )

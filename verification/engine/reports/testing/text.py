@@ -11,8 +11,9 @@ from verification.engine.reports.testing.contents import added, lines_of
 
 _MAX_LINE_CHARS = 1_000
 _OF = re.compile(r"(?<![\w./-])(\d{1,9})(?:\s?/\s?| of )(\d{1,9})(?: tests?)? (?:passed|passing)\b")
-_JEST = re.compile(r"\s*(Tests|Test Suites|Test Files):?\s{1,20}(\d{1,9} \w.*)")
-_JEST_PART = re.compile(r"(\d{1,9}) (failed|skipped|todo|passed|total)\b")
+# Vitest writes no colons, and has a line of errors that no test is to blame for.
+_JEST = re.compile(r"\s*(Tests|Test Suites|Test Files|Errors):?\s{1,20}((?:\d{1,9}|no) \w.*)")
+_JEST_PART = re.compile(r"(\d{1,9}) (failed|skipped|todo|passed|errors?)\b")
 _SUREFIRE = re.compile(
     r"(?:\[\w{1,10}\] )?Tests run: {1,2}(\d{1,9}), {1,2}Failures: (\d{1,9})"
     r"(?:, {1,2}Errors: (\d{1,9}))?(?:, {1,2}Skipped: (\d{1,9}))?(.*)"
@@ -30,19 +31,17 @@ def read(content: bytes, folder: str = "") -> TestReport:
 
 def _by_jest(lines: list[str]) -> TestCounts | None:
     """Of every package that ran. A suite that failed without a failing test could not run."""
-    tests, failed_suites = None, 0
-    for line in lines:
-        summary = _JEST.fullmatch(line)
-        if not summary:
-            continue
-        parts = {word: int(digits) for digits, word in _JEST_PART.findall(summary[2])}
-        if summary[1] == "Tests":
-            tests = added(tests or TestCounts(), _of_jest(parts))
+    summaries = [found for line in lines if (found := _JEST.fullmatch(line))]
+    tests, others = TestCounts(), 0
+    for found in summaries:
+        parts = {word: int(digits) for digits, word in _JEST_PART.findall(found[2])}
+        if found[1] == "Tests":
+            tests = added(tests, _of_jest(parts))
         else:
-            failed_suites += parts.get("failed", 0)
-    if tests and failed_suites and not tests.failed:
-        return added(tests, TestCounts(errors=failed_suites))
-    return tests
+            others += parts.get("failed", 0) + parts.get("error", 0) + parts.get("errors", 0)
+    if not any(found[1] == "Tests" for found in summaries):
+        return None
+    return added(tests, TestCounts(errors=0 if tests.failed else others))
 
 
 def _of_jest(parts: dict[str, int]) -> TestCounts:

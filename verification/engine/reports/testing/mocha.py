@@ -1,0 +1,71 @@
+"""What Mocha writes with `--reporter json`."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from verification.engine.reports.model import (
+    CaseStatus,
+    TestCase,
+    TestReport,
+    Unreadable,
+    counted,
+    inner_path,
+    name,
+    text,
+)
+from verification.engine.reports.testing.contents import (
+    count,
+    lasting,
+    line_after,
+    listed,
+    mapping,
+    printed_json,
+    uncoloured,
+)
+
+_LISTS = {
+    "passes": CaseStatus.PASSED,
+    "failures": CaseStatus.FAILED,
+    "pending": CaseStatus.SKIPPED,
+}
+_HOOKS = ('"before all" hook', '"before each" hook', '"after all" hook', '"after each" hook')
+
+
+def read(content: bytes, folder: str = "") -> TestReport:
+    """A hook that failed is an error: the tests it stood before did not run."""
+    whole = printed_json(content)
+    stats = mapping(whole.get("stats"))
+    listing = {key: listed(whole.get(key)) for key in _LISTS}
+    if any(count(stats.get(key)) != len(tests) for key, tests in listing.items()):
+        raise Unreadable("The numbers that the report gives are not those of its tests.")
+    if count(stats.get("tests")) > sum(map(len, listing.values())):
+        raise Unreadable("The report does not say how each of its tests ended.")
+    return counted(_cases(listing, folder))
+
+
+def _cases(listing: Mapping[str, Any], folder: str) -> Iterator[TestCase]:
+    for key, tests in listing.items():
+        for test in tests:
+            yield _case(mapping(test), _LISTS[key], folder)
+
+
+def _case(test: Mapping[str, Any], status: CaseStatus, folder: str) -> TestCase:
+    title, full = name(test.get("title")), name(test.get("fullTitle"))
+    if status is CaseStatus.FAILED and title.startswith(_HOOKS):
+        status = CaseStatus.ERROR
+    failure = test.get("err")
+    told = failure.get("stack") or failure.get("message") if isinstance(failure, dict) else ""
+    told = uncoloured(told) if isinstance(told, str) else ""
+    path = inner_path(test.get("file"), folder)
+    return TestCase(
+        name=title,
+        status=status,
+        suite=full.removesuffix(title).strip(),
+        message=text(told),
+        path=path,
+        line=line_after(told, posixpath.basename(path)),
+        duration_ms=lasting(test.get("duration")),
+    )
