@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tests.engine.reports.problem_reports import HIGH, MEDIUM, Row, assert_reads, content_of
+from verification.engine.reports.model import Unreadable
 from verification.engine.reports.problems import ProblemFormat, read_problems
 
 MAIN, DOUBLE, BROKEN = "main.go", "pkg/double.go", "broken/broken.go"
@@ -43,6 +44,16 @@ MAIN, DOUBLE, BROKEN = "main.go", "pkg/double.go", "broken/broken.go"
                 (BROKEN, 9, 16, "", HIGH),
             ],
         ),
+        (
+            "written/golangci/problems.json",
+            1,
+            [
+                (BROKEN, 4, 9, "typecheck", HIGH),
+                (DOUBLE, 7, 7, "gosec", HIGH),
+                (DOUBLE, 9, 11, "errcheck", MEDIUM),
+            ],
+        ),
+        ("written/golangci/clean.json", 0, []),
         ("recorded/gobuild/syntax.txt", 2, [("broken/syntax.go", 3, 14, "", HIGH)]),
         ("recorded/gobuild/import.txt", 1, [("broken/imp.go", 3, 8, "", HIGH)]),
     ],
@@ -72,3 +83,21 @@ def test_what_keeps_go_from_its_work_is_a_problem_of_no_file(format: ProblemForm
     report = read_problems(format, b"go: cannot find main module\n")
 
     assert [(one.path, one.severity) for one in report.problems] == [("", HIGH)]
+
+
+@pytest.mark.parametrize(
+    "content", [content_of("written/golangci/failed.json"), b"", b"{}", b'{"Issues": 1}']
+)
+def test_a_golangci_lint_that_broke_down_found_nothing_out(content: bytes) -> None:
+    with pytest.raises(Unreadable):
+        read_problems(ProblemFormat.GOLANGCI, content)
+
+
+def test_an_analysis_that_go_vet_could_not_make_is_a_problem() -> None:
+    content = b'{"example.com/shop": {"printf": {"error": "no types"}}}'
+
+    report = read_problems(ProblemFormat.GO_VET, content)
+
+    assert [(one.rule, one.message, one.severity) for one in report.problems] == [
+        ("printf", "no types", HIGH)
+    ]

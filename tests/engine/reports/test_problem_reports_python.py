@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from tests.engine.reports.problem_reports import HIGH, LOW, MEDIUM, Row, assert_reads, content_of
-from verification.engine.reports.model import Unreadable
+from verification.engine.reports.model import ProblemSeverity, Unreadable
 from verification.engine.reports.problems import ProblemFormat, read_problems
 
 STORE, BROKEN = "app/store.py", "app/broken.py"
@@ -14,6 +16,11 @@ TYPES: list[Row] = [
 TYPES_IN_COLUMNS: list[Row] = [
     (STORE, 13, 19, "assignment", MEDIUM),
     (STORE, 14, 12, "return-value", MEDIUM),
+]
+STYLE: list[Row] = [
+    (STORE, 1, 1, "F401", LOW),
+    (STORE, 12, 5, "F841", LOW),
+    (STORE, 13, 5, "F841", LOW),
 ]
 
 
@@ -49,6 +56,21 @@ TYPES_IN_COLUMNS: list[Row] = [
             2,
             [(BROKEN, 1, None, "syntax", HIGH), (BROKEN, 1, None, "syntax", HIGH)],
         ),
+        (
+            "recorded/bandit/problems.json",
+            1,
+            [
+                (BROKEN, None, None, "", HIGH),
+                (STORE, 7, 5, "B602", HIGH),
+                (STORE, 8, 12, "B301", MEDIUM),
+                (STORE, 2, 1, "B404", LOW),
+                (STORE, 3, 1, "B403", LOW),
+                (STORE, 12, 16, "B105", LOW),
+            ],
+        ),
+        ("recorded/bandit/clean.json", 0, []),
+        ("recorded/flake8/problems.txt", 1, [(BROKEN, 1, 13, "E999", HIGH), *STYLE]),
+        ("recorded/flake8/source.txt", 1, STYLE),
         ("recorded/mypy/fine.jsonl", 0, []),
         ("recorded/mypy/fine.txt", 0, []),
     ],
@@ -83,3 +105,37 @@ def test_notes_of_mypy_are_no_problems() -> None:
 def test_what_mypy_did_not_finish_is_not_read(content: bytes) -> None:
     with pytest.raises(Unreadable):
         read_problems(ProblemFormat.MYPY, content)
+
+
+@pytest.mark.parametrize(
+    ("code", "severity"),
+    [
+        ("E501", LOW),
+        ("F821", LOW),
+        ("SIM102", LOW),
+        ("S101", MEDIUM),
+        ("S110", MEDIUM),
+        ("S105", HIGH),
+        ("S307", HIGH),
+        ("S501", HIGH),
+        ("S608", HIGH),
+        ("E902", HIGH),
+        (None, HIGH),  # what ruff once said of a syntax error
+    ],
+)
+def test_how_bad_a_rule_of_ruff_is_comes_from_its_code(
+    code: str | None, severity: ProblemSeverity
+) -> None:
+    content = json.dumps([{"code": code, "message": "no", "filename": "a.py"}]).encode()
+
+    assert read_problems(ProblemFormat.RUFF, content).problems[0].severity is severity
+
+
+def test_flake8_says_nothing_when_all_is_well() -> None:
+    assert read_problems(ProblemFormat.FLAKE8, b"").total == 0
+    assert read_problems(ProblemFormat.FLAKE8, b"0\n").total == 0
+
+
+def test_a_flake8_that_broke_down_found_nothing_out() -> None:
+    with pytest.raises(Unreadable):
+        read_problems(ProblemFormat.FLAKE8, content_of("recorded/flake8/failed.txt"))

@@ -6,23 +6,59 @@ from collections.abc import Callable, Mapping
 from enum import StrEnum
 
 from verification.engine.reports.model import ProblemReport
-from verification.engine.reports.problems import eslint, go_build, go_vet, mypy, ruff
+from verification.engine.reports.problems import (
+    bandit,
+    clippy,
+    eslint,
+    flake8,
+    go_build,
+    go_vet,
+    golangci,
+    javac,
+    mypy,
+    npm_audit,
+    pip_audit,
+    plain_lines,
+    ruff,
+    sarif,
+    tsc,
+)
 
 
 class ProblemFormat(StrEnum):
     RUFF = "ruff"
+    BANDIT = "bandit"
     MYPY = "mypy"
     ESLINT = "eslint"
+    FLAKE8 = "flake8"
+    SARIF = "sarif"
+    GOLANGCI = "golangci"
     GO_VET = "govet"
     GO_BUILD = "gobuild"
+    TSC = "tsc"
+    JAVAC = "javac"
+    CLIPPY = "clippy"
+    NPM_AUDIT = "npm_audit"
+    PIP_AUDIT = "pip_audit"
+    LINES = "lines"
 
 
 _READERS: Mapping[ProblemFormat, Callable[[bytes, str], ProblemReport]] = {
     ProblemFormat.RUFF: ruff.read,
+    ProblemFormat.BANDIT: bandit.read,
     ProblemFormat.MYPY: mypy.read,
     ProblemFormat.ESLINT: eslint.read,
+    ProblemFormat.FLAKE8: flake8.read,
+    ProblemFormat.SARIF: sarif.read,
+    ProblemFormat.GOLANGCI: golangci.read,
     ProblemFormat.GO_VET: go_vet.read,
     ProblemFormat.GO_BUILD: go_build.read,
+    ProblemFormat.TSC: tsc.read,
+    ProblemFormat.JAVAC: javac.read,
+    ProblemFormat.CLIPPY: clippy.read,
+    ProblemFormat.NPM_AUDIT: npm_audit.read,
+    ProblemFormat.PIP_AUDIT: pip_audit.read,
+    ProblemFormat.LINES: plain_lines.read,
 }
 
 

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from verification.engine.reports.model import Unreadable
+
 MAX_FOLLOWING = 20
 
 
@@ -20,14 +22,18 @@ class Entry:
         return self.head[group] or ""
 
 
-def entries(lines: Iterable[str], head: re.Pattern[str]) -> Iterator[Entry | str]:
-    """Entries, and the lines that belong to none: neither first nor indented."""
+def entries(
+    lines: Iterable[str], head: re.Pattern[str], *, is_loose: bool = False
+) -> Iterator[Entry | str]:
+    """Entries, and the lines that belong to none: neither first nor indented.
+
+    `is_loose`: what follows a first line up to the next belongs to it, indented or not.
+    """
     current: re.Match[str] | None = None
     following: list[str] = []
     for line in lines:
         found = head.match(line)
-        is_indented = line[:1] in (" ", "\t") and current is not None
-        if found is None and is_indented:
+        if found is None and current is not None and (is_loose or line[:1] in (" ", "\t")):
             if len(following) < MAX_FOLLOWING:
                 following.append(line)
             continue
@@ -38,3 +44,22 @@ def entries(lines: Iterable[str], head: re.Pattern[str]) -> Iterator[Entry | str
             yield line
     if current is not None:
         yield Entry(current, tuple(following))
+
+
+def only_entries(
+    lines: Iterable[str], head: re.Pattern[str], quiet: re.Pattern[str], *, is_loose: bool = False
+) -> Iterator[Entry]:
+    """The entries of a tool that says nothing when all is well, but for what is `quiet`.
+
+    Raises:
+        Unreadable: it said something, and none of it is an entry: it broke down.
+    """
+    found, unknown = 0, 0
+    for one in entries(lines, head, is_loose=is_loose):
+        if isinstance(one, Entry):
+            found += 1
+            yield one
+        elif not quiet.match(one):
+            unknown += 1
+    if unknown and not found:
+        raise Unreadable("The report is not what this tool prints.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from verification.engine.reports.model import (
     MAX_REPORT_BYTES,
@@ -49,10 +49,10 @@ def as_json(content: bytes) -> object:
         raise Unreadable("The report is not JSON.") from None
 
 
-def json_lines(content: bytes) -> Iterator[Record]:
-    """Each line an object; blank lines are passed over."""
+def json_lines(content: bytes, *, among_others: bool = False) -> Iterator[Record]:
+    """Each line an object; blank lines are passed over, and those `among_others` of no JSON."""
     for line in bounded_json(as_text(content)).split("\n"):
-        if line.strip():
+        if line.startswith("{") if among_others else line.strip():
             try:
                 yield record(json.loads(line, parse_constant=_refused))
             except (ValueError, RecursionError):
@@ -138,3 +138,12 @@ def problem(
         rule=name(rule),
         severity=severity,
     )
+
+
+def distinct(problems: Iterable[Problem]) -> Iterator[Problem]:
+    """Without what is told again of the same place: compilers do so for every target."""
+    seen: set[Problem] = set()
+    for one in problems:
+        if one not in seen:
+            seen.add(one)
+            yield one

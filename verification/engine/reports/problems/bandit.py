@@ -1,0 +1,42 @@
+"""`bandit -f json`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from verification.engine.reports.model import Problem, ProblemReport, ProblemSeverity, gathered
+from verification.engine.reports.problems.parsing import (
+    as_json,
+    from_zero,
+    problem,
+    record,
+    records,
+)
+
+_SEVERITIES: Mapping[object, ProblemSeverity] = {
+    "HIGH": ProblemSeverity.HIGH,
+    "LOW": ProblemSeverity.LOW,
+}
+
+
+def read(content: bytes, folder: str = "") -> ProblemReport:
+    return gathered(_problems(content, folder))
+
+
+def _problems(content: bytes, folder: str) -> Iterator[Problem]:
+    report = record(as_json(content))
+    # Bandit looked at none of these, and says no more of them.
+    for one in records(report.get("errors")):
+        yield problem(
+            one.get("reason"), ProblemSeverity.HIGH, path=one.get("filename"), folder=folder
+        )
+    for one in records(report.get("results")):
+        yield problem(
+            one.get("issue_text"),
+            _SEVERITIES.get(str(one.get("issue_severity")), ProblemSeverity.MEDIUM),
+            path=one.get("filename"),
+            folder=folder,
+            line=one.get("line_number"),
+            column=from_zero(one.get("col_offset")),
+            rule=one.get("test_id"),
+        )

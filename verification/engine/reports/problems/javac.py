@@ -1,0 +1,70 @@
+"""What `javac` prints, by itself and below Maven."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import dropwhile
+
+from verification.engine.reports.model import Problem, ProblemReport, ProblemSeverity, gathered
+from verification.engine.reports.problems.grouping import Entry, only_entries
+from verification.engine.reports.problems.parsing import distinct, lines_of, problem
+
+_HEAD = re.compile(
+    r"(?:\[(?P<maven>ERROR|WARNING)\] )?"
+    r"(?:(?P<path>(?:[A-Za-z]:)?[^:]{1,500}\.java)"
+    r":(?:(?P<line>\d{1,9}):|\[(?P<row>\d{1,9}),(?P<column>\d{1,9})\]) "
+    r"|(?=error: |warning: ))"
+    r"(?:(?P<level>error|warning): )?(?:\[(?P<rule>[a-z-]{1,40})\] )?(?P<message>.*)"
+)
+_QUIET = re.compile(r"Note: |Picked up |\[(?:INFO|DEBUG)\]|\d{1,9} (?:errors?|warnings?)\Z")
+_COUNT = re.compile(
+    r"(?P<count>\d{1,9}) (?:errors?|warnings?)\Z"
+    r"|only showing the first \d{1,9} \w{1,10}, of (?P<all>\d{1,9}) total"
+)
+
+
+def read(content: bytes, folder: str = "") -> ProblemReport:
+    """What javac counts holds, where it is more than what it shows."""
+    found = only_entries(lines_of(content), _HEAD, _QUIET, is_loose=True)
+    report = gathered(distinct(_problem(one, folder) for one in found))
+    return replace(report, total=max(report.total, _told(content)))
+
+
+def _told(content: bytes) -> int:
+    counts, shortened = 0, 0
+    for line in lines_of(content):
+        if found := _COUNT.match(line):
+            counts += int(found["count"] or 0)
+            shortened = max(shortened, int(found["all"] or 0))
+    return max(counts, shortened)
+
+
+def _problem(one: Entry, folder: str) -> Problem:
+    is_warning = one["level"] == "warning" or one["maven"] == "WARNING"
+    return problem(
+        "\n".join((one["message"], *_details(one))),
+        ProblemSeverity.LOW if is_warning else ProblemSeverity.HIGH,
+        path=one["path"],
+        folder=folder,
+        line=one["line"] or one["row"],
+        column=one["column"] or _column_of(one),
+        rule=one["rule"],
+    )
+
+
+def _column_of(one: Entry) -> int | None:
+    """Where the mark stands below the line of source."""
+    marks = (line for line in one.following if _is_mark(line))
+    return next((line.index("^") + 1 for line in marks), None)
+
+
+def _details(one: Entry) -> Iterator[str]:
+    """What is said below the mark, of symbols and places."""
+    after = dropwhile(lambda line: not _is_mark(line), one.following)
+    return (line for line in after if line.startswith("  ") and not _is_mark(line))
+
+
+def _is_mark(line: str) -> bool:
+    return line.strip() == "^"
