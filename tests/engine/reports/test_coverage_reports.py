@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from verification.engine.reports.coverage import CoverageFormat, cobertura, read_coverage
+from verification.engine.reports.coverage import CoverageFormat, cobertura, gocover, read_coverage
 from verification.engine.reports.model import Coverage, FileCoverage, Unreadable
 
 FOLDER = Path(__file__).parent
@@ -16,6 +16,11 @@ NODE = {
     "cov/price.mjs": FileCoverage(frozenset({1, 2, 5, 6}), frozenset({3, 4})),
     "cov/run.mjs": FileCoverage(frozenset({1, 2})),
 }
+GO = {
+    "example.com/shop/pkg/double.go": FileCoverage(
+        frozenset({3, 4, 7}), frozenset({5, 6, 10, 11, 12})
+    ),
+}
 
 
 @pytest.mark.parametrize(
@@ -23,6 +28,10 @@ NODE = {
     [
         ("cobertura", "recorded/cobertura/coveragepy.xml", PYTHON),
         ("cobertura", "recorded/cobertura/c8.xml", NODE),
+        ("lcov", "recorded/lcov/coveragepy.info", PYTHON),
+        ("lcov", "recorded/lcov/c8.info", NODE),
+        ("coveragepy", "recorded/coveragepy/report.json", PYTHON),
+        ("gocover", "recorded/gocover/profile.out", GO),
     ],
 )
 def test_a_report_tells_which_lines_ran(
@@ -94,3 +103,33 @@ def test_a_line_that_ran_once_has_run() -> None:
 def test_what_is_no_cobertura_is_not_read(content: bytes) -> None:
     with pytest.raises(Unreadable):
         cobertura.read(content)
+
+
+@pytest.mark.parametrize(
+    ("module", "paths"),
+    [
+        ("example.com/shop", ["part/pkg/double.go"]),
+        ("example.com/shop/pkg", ["part/double.go"]),
+        ("example.com/sho", []),
+        ("", ["part/example.com/shop/pkg/double.go"]),
+    ],
+)
+def test_a_file_of_go_is_found_by_its_module(module: str, paths: list[str]) -> None:
+    content = (FOLDER / "recorded/gocover/profile.out").read_bytes()
+
+    assert list(gocover.read(content, "part", module=module).files) == paths
+
+
+def test_a_block_of_go_that_one_package_ran_has_run() -> None:
+    content = b"mode: set\na.go:1.1,2.2 1 0\nmode: set\na.go:1.1,2.2 1 1\na.go:1.1,2.2 1 0\n"
+
+    assert gocover.read(content).files == {"a.go": FileCoverage(frozenset({1, 2}))}
+
+
+def test_counts_of_a_record_that_is_told_twice_are_summed() -> None:
+    record = b"SF:a.c\nDA:1,%d,checksum\nDA:2,0\nDA:3,-1\nend_of_record\n"
+
+    coverage = read_coverage(CoverageFormat.LCOV, record % 0 + record % 3)
+
+    assert coverage.files == {"a.c": FileCoverage(frozenset({1}), frozenset({2, 3}))}
+    assert coverage.lines == (1, 3)

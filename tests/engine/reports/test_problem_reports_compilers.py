@@ -8,6 +8,8 @@ from verification.engine.reports.problems import ProblemFormat, read_problems
 
 PRICE, BELOW_MAVEN, LIB = "shop/Price.java", "src/main/java/shop/Price.java", "src/lib.rs"
 
+MAVEN = b"[INFO] Scanning for projects...\n[INFO] BUILD SUCCESS\n"
+
 
 @pytest.mark.parametrize(
     ("name", "exits", "rows"),
@@ -73,7 +75,7 @@ def test_what_javac_counts_and_does_not_show_counts() -> None:
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"Note: A.java uses unchecked or unsafe operations.\n", b"1 warning\n"]
+    "content", [b"", b"Note: A.java uses unchecked or unsafe operations.\n", b"1 warning\n", MAVEN]
 )
 def test_javac_says_nothing_of_what_it_compiles(content: bytes) -> None:
     assert not read_problems(ProblemFormat.JAVAC, content).problems

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from verification.engine.reports.model import Problem, ProblemSeverity
+from verification.engine.reports.model import Problem, ProblemSeverity, Unreadable
 from verification.engine.reports.problems.grouping import Entry, entries
 from verification.engine.reports.problems.parsing import problem
 
@@ -14,27 +14,40 @@ _HEAD = re.compile(
     r":(?P<line>\d{1,9})(?::(?P<column>\d{1,9}))?: (?P<message>.*)"
 )
 _NO_PROBLEM = re.compile(
-    r"#|go: (?:downloading|finding|extracting|found|upgraded|added) |exit status \d"
+    r"go: (?:downloading|finding|extracting|found|upgraded|added) |exit status \d"
     r"|too many errors|note: module requires Go "
 )
+_PACKAGE = "#"
 
 
 def problems_of(
     lines: Iterable[str], folder: str, usual: ProblemSeverity = ProblemSeverity.HIGH
 ) -> Iterator[Problem]:
-    """`usual` is how bad one with a place is. One without says that go could not do its work."""
+    """`usual` is how bad one with a place is. One without says that go could not do its work.
+
+    Raises:
+        Unreadable: a package is named, as go does before its problems, and there are none.
+    """
+    packages = problems = 0
     for one in entries(lines, _HEAD):
-        if isinstance(one, str):
-            if not _NO_PROBLEM.match(one):
-                yield problem(one, ProblemSeverity.HIGH)
-        elif not _NO_PROBLEM.match(one["message"]):
+        message = one["message"] if isinstance(one, Entry) else one
+        if isinstance(one, str) and one.startswith(_PACKAGE):
+            packages += 1
+        elif not _NO_PROBLEM.match(message):
+            problems += 1
             yield _problem(one, folder, usual)
+    if packages and not problems:
+        raise Unreadable("The report is cut short.")
 
 
-def _problem(one: Entry, folder: str, usual: ProblemSeverity) -> Problem:
+def _problem(one: Entry | str, folder: str, usual: ProblemSeverity) -> Problem:
+    if isinstance(one, str):
+        return problem(one, ProblemSeverity.HIGH)
+    # The C compiler warns through go.
+    severity = ProblemSeverity.LOW if one["message"].startswith("warning:") else usual
     return problem(
         "\n".join((one["message"], *one.following)),
-        ProblemSeverity.HIGH if one["vet"] else usual,
+        ProblemSeverity.HIGH if one["vet"] else severity,
         path=one["path"],
         folder=folder,
         line=one["line"],

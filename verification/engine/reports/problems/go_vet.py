@@ -31,11 +31,13 @@ def _of_json(whole: str, folder: str) -> Iterator[Problem]:
         if whole[start] == "{":
             packages, start = json_at(whole, start)
             yield from _of_packages(packages, folder)
-        else:
-            end = whole.find("\n", start)
-            end = len(whole) if end < 0 else end
+            continue
+        end = whole.find("\n", start)
+        end = len(whole) if end < 0 else end
+        # Here a package may be named that has none.
+        if whole[start] != "#":
             lines.append(whole[start:end])
-            start = after_space(whole, end)
+        start = after_space(whole, end)
     yield from problems_of(lines, folder, ProblemSeverity.MEDIUM)
 
 

@@ -18,7 +18,9 @@ _HEAD = re.compile(
     r"|(?=error: |warning: ))"
     r"(?:(?P<level>error|warning): )?(?:\[(?P<rule>[a-z-]{1,40})\] )?(?P<message>.*)"
 )
-_QUIET = re.compile(r"Note: |Picked up |\[(?:INFO|DEBUG)\]|\d{1,9} (?:errors?|warnings?)\Z")
+_QUIET = re.compile(r"Note: |Picked up |\d{1,9} (?:errors?|warnings?)\Z")
+_ANYTHING = re.compile("")
+_MAVEN_SUCCEEDED = b"[INFO] BUILD SUCCESS"
 _COUNT = re.compile(
     r"(?P<count>\d{1,9}) (?:errors?|warnings?)\Z"
     r"|only showing the first \d{1,9} \w{1,10}, of (?P<all>\d{1,9}) total"
@@ -27,7 +29,8 @@ _COUNT = re.compile(
 
 def read(content: bytes, folder: str = "") -> ProblemReport:
     """What javac counts holds, where it is more than what it shows."""
-    found = only_entries(lines_of(content), _HEAD, _QUIET, is_loose=True)
+    quiet = _ANYTHING if _MAVEN_SUCCEEDED in content else _QUIET
+    found = only_entries(lines_of(content), _HEAD, quiet, is_loose=True)
     report = gathered(distinct(_problem(one, folder) for one in found))
     return replace(report, total=max(report.total, _told(content)))
 
