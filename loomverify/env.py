@@ -19,6 +19,7 @@ POSTGRESQL = ("postgresql", "postgres")
 REDIS = ("redis", "rediss", "unix")
 MAIL = ("smtp", "submission", "submit", "smtps", "console", "file", "memory", "dummy")
 VERIFIER_PATTERN = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
+SANDBOXED = ("python", "node", "go", "rust", "java")
 MAX_NAME_LENGTH = 200
 MAX_MODEL_LENGTH = 120
 MAX_ADDRESS_LENGTH = 500
@@ -61,6 +62,10 @@ class Environment:
     review_sample_rate: float
     """Share of decided runs that a person looks at, where the process does not say, 0 to 1."""
     sandbox: str
+    sandbox_images: tuple[tuple[str, str], ...]
+    """Language and image, those alone that were named."""
+    sandbox_runtime: str
+    sandbox_proxy: str
     verifiers: tuple[tuple[str, str], ...]
     """Name and `package.module:callable` of the operator's own, in their order."""
     verifier_seconds: int
@@ -112,6 +117,9 @@ def read_environment(variables: Mapping[str, str]) -> Environment:
         ),
         review_sample_rate=_share(variables, "LOOMVERIFY_REVIEW_SAMPLE_RATE", default="0.02"),
         sandbox=_one_of(variables, "LOOMVERIFY_SANDBOX", ("docker", "off")),
+        sandbox_images=_images(variables),
+        sandbox_runtime=_word(variables, "LOOMVERIFY_SANDBOX_RUNTIME"),
+        sandbox_proxy=_url(variables, "LOOMVERIFY_SANDBOX_PROXY", WEB),
         verifiers=_verifiers(variables),
         verifier_seconds=_integer(
             variables, "LOOMVERIFY_VERIFIER_SECONDS", default=60, low=1, high=600
@@ -241,6 +249,20 @@ def _panel(variables: Mapping[str, str]) -> tuple[str, ...]:
     for model in models:
         _check_model(model, "LOOMVERIFY_PANEL_MODELS")
     return models
+
+
+def _images(variables: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    named = (
+        (one, _word(variables, f"LOOMVERIFY_SANDBOX_IMAGE_{one.upper()}")) for one in SANDBOXED
+    )
+    return tuple((language, image) for language, image in named if image)
+
+
+def _word(variables: Mapping[str, str], name: str) -> str:
+    value = variables.get(name, "").strip()
+    if len(value) > MAX_NAME_LENGTH or not re.fullmatch(r"[\w./:@-]*", value, re.ASCII):
+        raise ConfigurationError(f"{name} must be a name of letters, digits and . / : @ - _ alone.")
+    return value
 
 
 def _verifiers(variables: Mapping[str, str]) -> tuple[tuple[str, str], ...]:

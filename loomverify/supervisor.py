@@ -28,6 +28,7 @@ PROCESSES: dict[str, list[str]] = {
     "web": ["web"],
     "worker": ["worker", "--queues=live", "--concurrency=2", "--name=live"],
     "worker-bulk": ["worker", "--queues=bulk,shadow", "--concurrency=1", "--name=bulk"],
+    "worker-sandbox": ["worker", "--queues=sandbox", "--concurrency=1", "--name=sandbox"],
     "relay": ["relay"],
     "scheduler": ["scheduler"],
 }
@@ -110,7 +111,7 @@ def _start(env: Environment, children: list[Child], wish: Wish, started: float) 
     secrets = _prepare(wish)
     try:
         wish.check()
-        children.extend(Child(name, arguments) for name, arguments in PROCESSES.items())
+        children.extend(Child(name, arguments) for name, arguments in _processes(env).items())
         children[0].start()
         _await_web(env, children[0], wish)
         # The first page comes first; the others come up while it is read.
@@ -121,6 +122,11 @@ def _start(env: Environment, children: list[Child], wish: Wish, started: float) 
         for line in secrets:
             _say(line)
     _say("Ctrl-C stops everything.")
+
+
+def _processes(env: Environment) -> dict[str, list[str]]:
+    left_out = {"worker-sandbox"} if env.sandbox == "off" else set()
+    return {name: one for name, one in PROCESSES.items() if name not in left_out}
 
 
 def _prepare(wish: Wish) -> list[str]:

@@ -28,7 +28,7 @@ from processes.definition.model import (
 )
 from tests.engine.cases import case, evaluate, failed_call, ports, regex
 from tests.engine.strategies import cases, gate_reports
-from verification.engine import checks
+from verification.engine import checks, gates
 from verification.engine.case import Case, Ports
 from verification.engine.climb import climb, conclude
 from verification.engine.evidence import (
@@ -63,9 +63,9 @@ STABLE_IDS = (
     "syntax",
     "regex-rules",
     "claims",
-    "gates",
     "not-run",
 )
+BESIDE_CHECKS = ("gates",)
 ABOUT_A_FILES_ABSENCE = {"deliverable_missing", "deliverable_empty", "changed_file_missing"}
 EVERYTHING: dict[str, Any] = {
     "files": {
@@ -124,17 +124,14 @@ def test_the_ids_of_checks_are_stable() -> None:
 def test_each_check_and_each_of_its_reasons_is_documented() -> None:
     told = documented()
 
-    assert tuple(told) == STABLE_IDS
+    assert tuple(told) == (*STABLE_IDS, *BESIDE_CHECKS)
     assert all(codes <= set(REASONS) for codes in told.values())
 
 
 @pytest.mark.parametrize("check_id", checks.IDS)
 def test_the_example_shows_what_each_check_finds(check_id: str) -> None:
     asked = case(**EVERYTHING)
-    sandbox = RecordedGates(REPORTS) if check_id == "gates" else None
-    reach = replace(ports(EVERYTHING["files"]), gates=sandbox)
-
-    findings = findings_of(check_id, asked, reach)
+    findings = findings_of(check_id, asked, ports(EVERYTHING["files"]))
 
     assert findings
     assert {one.reason_code for one in findings} <= documented()[check_id]
@@ -145,6 +142,15 @@ def test_no_check_finds_fault_with_an_empty_submission(check_id: str) -> None:
     assert list(checks.CHECKS[check_id].look(case(), ports())) == []
 
 
+def test_gates_find_what_is_documented_of_them() -> None:
+    asked = case(**{**EVERYTHING, "gates": [report.gate for report in REPORTS]})
+
+    found = gates.ask(asked, replace(ports(), gates=RecordedGates(REPORTS)), []).findings
+
+    assert found
+    assert {one.reason_code for one in found} <= documented()["gates"]
+
+
 @settings(max_examples=200)
 @given(cases(), st.none() | st.lists(gate_reports(), max_size=4).map(RecordedGates))
 def test_every_check_keeps_the_contract(
@@ -152,7 +158,7 @@ def test_every_check_keeps_the_contract(
 ) -> None:
     asked, workspace = whole
     reach = Ports(workspace, InProcessProbe(), FixedClock(), gates=sandbox)
-    rules = {*(rule.name for rule in asked.definition.rules), *asked.phase.gates}
+    rules = {rule.name for rule in asked.definition.rules}
     allowed = documented()
 
     for check in checks.CHECKS.values():
@@ -324,8 +330,7 @@ def large() -> Case:
 @pytest.mark.parametrize("check_id", checks.IDS)
 def test_every_check_is_bounded_in_work_time_and_memory(check_id: str, large: Case) -> None:
     workspace, probe = CountingWorkspace(), CountingProbe()
-    sandbox = RecordedGates(REPORTS * (CALLS // len(REPORTS))) if check_id == "gates" else None
-    reach = Ports(workspace, probe, FixedClock(), gates=sandbox)
+    reach = Ports(workspace, probe, FixedClock())
     tracemalloc.start()
     started = time.process_time()
 

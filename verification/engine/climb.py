@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from processes.definition.model import Enforcement
-from verification.engine import checks, confidence, custom, legacy, policy, scoping
+from verification.engine import checks, confidence, custom, gates, legacy, policy, scoping
 from verification.engine.case import Case, Ports
 from verification.engine.claims import remediation
 from verification.engine.claims.labels import ClaimCounts, counted_claims, evidence_ids, totals_of
@@ -20,6 +20,7 @@ from verification.engine.finding import (
     TraceReason,
     with_fingerprints,
 )
+from verification.engine.gates import GateReport
 from verification.engine.judges import semantic, voting
 from verification.engine.judges.asking import Ballot
 from verification.engine.judges.blaming import lost_answer
@@ -67,6 +68,7 @@ class Conclusion:
     result: Any = field(default=None, hash=False)
     is_final: bool = False
     may_pass: bool = False
+    gates: tuple[GateReport, ...] = ()
 
     @property
     def leading(self) -> Finding | None:
@@ -79,14 +81,15 @@ def climb(case: Case, ports: Ports, done: Sequence[TierReport] = ()) -> Iterator
     """Yield each tier as it ends, up to the one asked for.
 
     Tiers in `done` are neither redone nor yielded. A hard failure stops the climb, and so does
-    an answer that was lost: what comes after could not turn it into an accept.
+    an answer that was lost: what comes after could not turn it into an accept. Without a sandbox
+    the judge looks at the work alone, so that a person has that much to go by.
     """
     reports = {report.tier: report for report in done}
     for tier in range(1, case.tier + 1):
         if tier not in reports:
             reports[tier] = _run_tier(case, ports, tier, tuple(reports.values()))
             yield reports[tier]
-        if not policy.is_open(reports[tier].findings, case.verifier.flags):
+        if not policy.goes_on(reports[tier].findings, case.verifier.flags):
             return
 
 
@@ -102,6 +105,7 @@ def conclude(case: Case, tiers: Sequence[TierReport]) -> Conclusion:
     decision = policy.decide(findings, case.verifier.flags)
     counted = _counted_claims(case, tiers)
     achieved = max((report.tier for report in tiers if report.status in _ANSWERED), default=0)
+    gated = tuple(one for report in tiers for one in report.gates)
     return Conclusion(
         outcome=decision.outcome,
         verdict=decision.verdict,
@@ -112,7 +116,11 @@ def conclude(case: Case, tiers: Sequence[TierReport]) -> Conclusion:
         tier_achieved=achieved,
         confidence=_confidence(decision.verdict, tiers),
         confidence_level=confidence.level(
-            decision.verdict, findings, tier_requested=case.tier, tier_achieved=achieved
+            decision.verdict,
+            findings,
+            tier_requested=case.tier,
+            tier_achieved=achieved,
+            tests_passed=any(one.has_passing_tests for one in gated),
         ),
         retry_strategy=decision.retry_strategy,
         claims=totals_of(counted),
@@ -124,6 +132,7 @@ def conclude(case: Case, tiers: Sequence[TierReport]) -> Conclusion:
         result=next((report.result for report in tiers if report.result is not None), None),
         is_final=any(report.is_final for report in tiers),
         may_pass=decision.may_pass,
+        gates=gated,
     )
 
 
@@ -160,6 +169,8 @@ def _deterministic(case: Case, ports: Ports) -> TierReport:
             trace.append(observation)
         else:
             findings.append(legacy.hardened(observation) if case.is_legacy else observation)
+    gated = gates.ask(case, ports, findings)
+    findings += map(legacy.hardened, gated.findings) if case.is_legacy else gated.findings
     called = custom.call(case, ports, findings)
     findings += called.findings
     settled = _settled(case, ports, findings)
@@ -176,6 +187,7 @@ def _deterministic(case: Case, ports: Ports) -> TierReport:
         is_final=called.is_final,
         claims=settled.claims if case.tier == 1 else None,
         artefacts=settled.artefacts,
+        gates=gated.reports,
     )
 
 

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Protocol, Self
 
 from processes.definition.model import Enforcement
-from verification.engine.case import Case
+from verification.engine import policy
+from verification.engine.case import Case, Ports
 from verification.engine.finding import Finding
 from verification.engine.outcome import FindingVerdict, Source, Status
 from verification.engine.policy import CHECK_ENFORCEMENT
-from verification.engine.reports.model import TestCounts
+from verification.engine.reports.model import (
+    CaseStatus,
+    Problem,
+    ProblemSeverity,
+    TestCase,
+    TestCounts,
+)
 
-TEST = "test"
+LINT, SECURITY, TEST = "lint", "security", "test"
 OUT_OF_MEMORY_EXIT_CODE = 137
 NO_TESTS_EXIT_CODES = (0, 1, 5)
 """How test runners end that find nothing to run: pytest with 5, several others with 1."""
@@ -30,7 +37,15 @@ FAILED: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class GateReport:
-    """How one gate ended. `tests` None: no machine-readable report; `exit_code` None: none came."""
+    """How one gate ended. `tests` None: no machine-readable report; `exit_code` None: none came.
+
+    `failures` and `problems` are the first of them; `problem_count` counts all, None where nothing
+    was looked for. `started_ms` counts from the first gate's begin. `is_guess`: counted in a text for people. `is_lost`: the sandbox failed, not the
+    work. `contradiction` says in words what cannot be true together. `log` and `record` are
+    SHA-256 and size of what is kept of the output and of all that was reported; `inputs_sha256`
+    names all that it depends on, '' for what is not to be relied on later; `reused_from` is the
+    UUID of the run that ran it.
+    """
 
     gate: str
     status: Status
@@ -38,6 +53,19 @@ class GateReport:
     exit_code: int | None = None
     tests: TestCounts | None = None
     detail: str = ""
+    command: str = ""
+    started_ms: int = 0
+    duration_ms: int = 0
+    failures: tuple[TestCase, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    problem_count: int | None = None
+    is_guess: bool = False
+    is_lost: bool = False
+    contradiction: str = ""
+    inputs_sha256: str = ""
+    log: tuple[str, int] | None = None
+    record: tuple[str, int] | None = None
+    reused_from: str = ""
 
     @property
     def name(self) -> str:
@@ -48,6 +76,29 @@ class GateReport:
         """Its report counts no test that ran: none was there, or all were skipped."""
         return self.gate == TEST and self.tests is not None and self.tests.ran == 0
 
+    @property
+    def has_passing_tests(self) -> bool:
+        is_test = self.gate == TEST and self.status is Status.PASSED
+        return is_test and self.tests is not None and self.tests.passed > 0
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, saved: Mapping[str, Any]) -> Self:
+        read = {**saved, "status": Status(saved["status"])}
+        read["tests"] = TestCounts(**saved["tests"]) if saved["tests"] is not None else None
+        read["failures"] = tuple(
+            TestCase(**{**one, "status": CaseStatus(one["status"])}) for one in saved["failures"]
+        )
+        read["problems"] = tuple(
+            Problem(**{**one, "severity": ProblemSeverity(one["severity"])})
+            for one in saved["problems"]
+        )
+        for name in ("log", "record"):
+            read[name] = tuple(saved[name]) if saved[name] else None
+        return cls(**read)
+
 
 class Gates(Protocol):
     """Where the submitted work is built and tried."""
@@ -56,24 +107,81 @@ class Gates(Protocol):
         """Run the phase's gates in their order. A gate that is lost is a report."""
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the gates add to tier 1: nothing, where none was asked for."""
+
+    findings: tuple[Finding, ...] = ()
+    reports: tuple[GateReport, ...] = ()
+
+
+def ask(case: Case, ports: Ports, found: Sequence[Finding]) -> Asked:
+    """Run the phase's gates, unless what was found already rejects the work.
+
+    Source: docs/engine.md, "Gates".
+    """
+    if not case.phase.gates or ports.gates is None:
+        return Asked()
+    if policy.is_rejected(found, case.verifier.flags):
+        why = "What came before rejects the work."
+        return Asked(
+            reports=tuple(GateReport(one, Status.SKIPPED, detail=why) for one in case.phase.gates)
+        )
+    reports = tuple(ports.gates.run(case))
+    told = {report.gate for report in reports}
+    wanting = [GateReport(gate, Status.ERROR) for gate in case.phase.gates if gate not in told]
+    findings = (one for report in (*reports, *wanting) for one in findings_of(report))
+    return Asked(tuple(dict.fromkeys(findings)), reports)
+
+
 def findings_of(report: GateReport) -> Iterator[Finding]:
     """What a report says of the work; one that contradicts itself says nothing of it.
 
     Source: docs/engine.md, "Gates".
     """
     name = report.name
-    if report.status is Status.ERROR:
+    if report.is_lost:
+        yield _lost(report, "sandbox_unavailable", report.detail or f"{name} was lost.")
+    elif report.status is Status.ERROR:
         yield _lost(report, "gate_error", report.detail or f"{name} could not be run.")
     elif report.status is Status.TIMED_OUT:
-        yield _violated(report, "gate_timed_out", f"{name} took too long.")
+        yield _violated(report, "gate_timed_out", report.detail or f"{name} took too long.")
+    elif report.contradiction:
+        yield _lost(report, "gate_contradiction", f"{name} {report.contradiction}.")
     elif _contradicts_itself(report):
         yield _lost(report, "gate_contradiction", f"{name} {_told(report)}.")
     elif report.exit_code == OUT_OF_MEMORY_EXIT_CODE:
         yield _violated(report, "gate_out_of_memory", f"{name} ran out of memory.")
     elif report.ran_no_test:
         yield _violated(report, "no_tests", _no_tests(report.tests))
-    elif report.status is Status.FAILED:
-        yield _violated(report, FAILED[report.gate], report.detail or f"{name} failed.")
+    elif report.status is Status.FAILED or report.gate in (LINT, SECURITY):
+        yield from _failed(report)
+
+
+def _failed(report: GateReport) -> Iterator[Finding]:
+    """One finding for each failed test or problem that the report names; else one for the gate."""
+    reason_code = FAILED[report.gate]
+    for case in report.failures:
+        said = f"{case.name}: {case.message}" if case.message else f"{case.name} failed."
+        finding = _violated(report, reason_code, said)
+        yield replace(finding, path=case.path, line=case.line)
+    for problem in report.problems:
+        yield _problem(report, reason_code, problem)
+    if not (report.failures or report.problems) and report.status is Status.FAILED:
+        yield _violated(report, reason_code, report.detail or f"{report.name} failed.")
+
+
+def _problem(report: GateReport, reason_code: str, problem: Problem) -> Finding:
+    said = f"{problem.rule}: {problem.message}" if problem.rule else problem.message
+    finding = _violated(report, reason_code, said or f"{report.name} failed.")
+    is_mild = report.gate == SECURITY and problem.severity is not ProblemSeverity.HIGH
+    return replace(
+        finding,
+        enforcement=Enforcement.ADVISORY if is_mild else finding.enforcement,
+        path=problem.path,
+        line=problem.line,
+        column=problem.column,
+    )
 
 
 def _contradicts_itself(report: GateReport) -> bool:

@@ -121,6 +121,15 @@ def is_open(findings: Iterable[Finding], flags: Flags) -> bool:
     return heaviest(findings, flags) not in (Effect.REJECT, *_LOST)
 
 
+def goes_on(findings: Iterable[Finding], flags: Flags) -> bool:
+    """Whether the next tier is asked: it may be of use, even where gates were lost."""
+    return is_open((one for one in findings if not _is_lost_gate(one)), flags)
+
+
+def _is_lost_gate(finding: Finding) -> bool:
+    return finding.source is Source.GATE and finding.verdict is FindingVerdict.UNKNOWN
+
+
 def is_rejected(findings: Iterable[Finding], flags: Flags) -> bool:
     """Whether the work is at fault for certain."""
     return heaviest(findings, flags) is Effect.REJECT
@@ -215,7 +224,8 @@ def _retry_strategy(effect: Effect, why: Reason) -> RetryStrategy:
 def _causes_may_pass(effects: Sequence[tuple[Effect, Finding]]) -> bool:
     """Checks look at what stays as it is: asking them again would answer the same."""
     return all(
-        (finding.tier > 1 or finding.source is Source.CUSTOM)
+        (finding.tier > 1 or finding.source in (Source.CUSTOM, Source.GATE))
+        and not finding.place.get(SWITCHED_OFF)
         and reason(finding.reason_code).may_pass
         for effect, finding in effects
         if effect in _LOST

@@ -165,6 +165,7 @@ _REGISTRY: tuple[Reason, ...] = (
         "No sandbox was there to run the gates in.",
         asks_a_person=True,
         when_switched_off=Effect.UNDECIDED_PARTLY,
+        may_pass=True,
     ),
     Reason(
         "verifier_unavailable",

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 from verification.engine.claims.settlement import Artefact, CountedClaim
 from verification.engine.finding import Finding, TraceEntry
+from verification.engine.gates import GateReport
 from verification.engine.judges.asking import Ballot
 from verification.engine.outcome import Status
 
@@ -41,10 +42,11 @@ class TierReport:
     result: Any = field(default=None, hash=False)
     is_final: bool = False
     score: float | None = None
+    gates: tuple[GateReport, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         saved = {name: getattr(self, name) for name in self.__slots__}
-        for name in ("findings", "trace", "artefacts"):
+        for name in ("findings", "trace", "artefacts", "gates"):
             saved[name] = [one.to_json() for one in saved[name]]
         saved["ballots"] = [asdict(one) for one in self.ballots]
         if self.claims is not None:
@@ -58,6 +60,7 @@ class TierReport:
         read["trace"] = tuple(TraceEntry.from_json(one) for one in saved["trace"])
         read["ballots"] = tuple(Ballot(**one) for one in saved.get("ballots", ()))
         read["artefacts"] = tuple(Artefact.from_json(one) for one in saved.get("artefacts", ()))
+        read["gates"] = tuple(GateReport.from_json(one) for one in saved.get("gates", ()))
         if saved.get("claims") is not None:
             read["claims"] = tuple(CountedClaim.from_json(one) for one in saved["claims"])
         return cls(**read)

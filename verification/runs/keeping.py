@@ -10,6 +10,7 @@ from verification.engine import climb
 from verification.engine import finding as engine
 from verification.engine.judges.asking import Ballot
 from verification.runs.evidence_store import digest_of, name_blobs, store_contents
+from verification.runs.gating.keeping import keep_gates
 from verification.runs.models import Artefact, Finding, Vote
 from verification.runs.work import Begun, Work
 
@@ -49,6 +50,7 @@ def keep_all(kept: Sequence[Kept]) -> None:
     )
     for one in kept:
         _name_texts(one)
+        keep_gates(one.work, one.evaluation_id, one.conclusion.gates)
 
 
 def _row(kept: Kept, position: int, finding: engine.Finding, rule_version: int | None) -> Finding:

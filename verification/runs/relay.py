@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from queue import Empty, SimpleQueue
@@ -14,9 +14,10 @@ from types import FrameType
 from django.db import DatabaseError, connection
 from django.utils import timezone
 
+from loomverify.celery import LIVE, SANDBOX
 from verification.runs import figures, flags, heartbeats, outbox
 from verification.runs.remediations import services as remediations
-from verification.runs.wake import waiting, wake
+from verification.runs.wake import queue_of, waiting, wake
 
 logger = logging.getLogger(__name__)
 
@@ -59,9 +60,16 @@ def turn() -> None:
 def sweep_runs() -> int:
     """Wake runs that are due: never woken, woken in vain, or their worker was lost.
 
-    Messages that wait already are counted in, so that a stopped worker finds a bounded number.
+    Those that ask for gates are told apart, while there is a sandbox: they wait for each other.
     """
-    room = SWEEP_BATCH - waiting()
+    if queue_of(asks_gates=True) == LIVE:
+        return _sweep(LIVE, asks_gates=(False, True))
+    return _sweep(LIVE, asks_gates=(False,)) + _sweep(SANDBOX, asks_gates=(True,))
+
+
+def _sweep(queue: str, *, asks_gates: Sequence[bool]) -> int:
+    """Messages that wait already are counted in: a stopped worker finds a bounded number."""
+    room = SWEEP_BATCH - waiting(queue=queue)
     if room <= 0:
         return 0
     now = timezone.now()
@@ -70,18 +78,18 @@ def sweep_runs() -> int:
             """
             with due as materialized (  -- once: a subquery may be asked again for each row
                 select id from runs_run
-                where state in ('queued', 'running') and next_at <= %s
+                where state in ('queued', 'running') and next_at <= %s and asks_gates = any(%s)
                 order by next_at limit %s for update skip locked
             )
             update runs_run set next_at = case state when 'queued' then %s else next_at end
             where id in (select id from due)
             returning id
             """,
-            [now, room, now + timedelta(seconds=WAKE_AGAIN_SECONDS)],
+            [now, list(asks_gates), room, now + timedelta(seconds=WAKE_AGAIN_SECONDS)],
         )
         due = [row[0] for row in cursor.fetchall()]
     for run_id in due:
-        if not wake(run_id):
+        if not wake(run_id, queue=queue):
             break
     return len(due)
 

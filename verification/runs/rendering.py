@@ -12,11 +12,11 @@ from django.urls import reverse
 from verification.engine.claims.labels import totals_of
 from verification.engine.outcome import Verdict
 from verification.runs import judged_schemas, schemas
+from verification.runs.gating.selectors import gate_rows
 from verification.runs.models import (
     Evaluation,
     Event,
     Finding,
-    GateResult,
     Review,
     Run,
     TierResult,
@@ -39,7 +39,7 @@ def whole(rows: QuerySet[Run]) -> QuerySet[Run]:
     return summaries(rows).prefetch_related(
         Prefetch("live_evaluation__findings", queryset=findings),
         Prefetch("live_evaluation__tiers", queryset=TierResult.objects.order_by("tier")),
-        Prefetch("live_evaluation__gates", queryset=GateResult.objects.order_by("id")),
+        Prefetch("live_evaluation__gates", queryset=gate_rows()),
     )
 
 
@@ -122,7 +122,7 @@ def whole_evaluation(row: Evaluation, run: Run) -> schemas.EvaluationWhole:
         findings=[_finding(one) for one in row.findings.order_by("tier", "position")],
         rules=_rules(row),
         tiers=[_tier(one) for one in row.tiers.order_by("tier")],
-        gates=[_gate(one) for one in row.gates.order_by("id")],
+        gates=[_gate(one) for one in gate_rows().filter(evaluation=row)],
         votes=_votes(row),
         claims=judged_schemas.ClaimCountsOut(**(row.claims or totals_of(()))),
     )
@@ -222,7 +222,7 @@ def _gate(row: Any) -> schemas.GateOut:
         exit_code=row.exit_code,
         duration_ms=row.duration_ms,
         tests=row.tests,
-        reused_from=str(row.reused_from_id) if row.reused_from_id else None,
+        reused_from=str(row.reused_from.uuid) if row.reused_from else None,
         detail=row.detail,
     )
 

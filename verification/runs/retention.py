@@ -91,6 +91,7 @@ def _forget_unnamed_blobs(project: Project, now: datetime) -> None:
     Blob.objects.filter(
         ~Exists(RunFile.objects.filter(blob=blob)),
         ~Exists(GateResult.objects.filter(log=blob)),
+        ~Exists(GateResult.objects.filter(record=blob)),
         ~Exists(ModelCall.objects.filter(request=blob)),
         ~Exists(ModelCall.objects.filter(reply=blob)),
         ~Exists(Artefact.objects.filter(blob=blob)),

@@ -98,7 +98,7 @@ def reverify_run(*, run: Run, actor: Actor) -> None:
                 "Only a run that is over, or waits for its judge, can be verified again.",
             )
         record(actor, "run.reverified", run, project=run.project)
-        transaction.on_commit(waker(run.pk))
+        transaction.on_commit(waker(run.pk, asks_gates=run.asks_gates))
 
 
 def _brought_forward(run: Run) -> bool:

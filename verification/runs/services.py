@@ -207,6 +207,7 @@ def _store(access: Access, intake: Intake) -> Run:
         submitted_key=access.actor.api_key,
         submitted_user=access.actor.user,
         tier_requested=intake.body.tier or target.phase.verification_tier,
+        asks_gates=bool(target.phase.gates),
         next_at=now + timedelta(seconds=1),
         created_at=now,
         retain_until=now + timedelta(days=access.project.retention_days),
@@ -215,7 +216,7 @@ def _store(access: Access, intake: Intake) -> Run:
     Submission.objects.create(run=run, body=body, named_paths=named_paths(body))
     _store_files(run, intake.files)
     events.append(run.pk, [("run_submitted", {"by": access.actor.name})], at=now)
-    transaction.on_commit(waker(run.pk))
+    transaction.on_commit(waker(run.pk, asks_gates=run.asks_gates))
     return run
 
 

@@ -9,10 +9,11 @@ from celery.signals import worker_process_init, worker_ready
 from django.core.management import call_command
 from django.db import DatabaseError, connection
 
-from loomverify.celery import BULK, LIVE, app
+from loomverify.celery import BULK, LIVE, SANDBOX, app
 from verification.runs import heartbeats, retention, worker
+from verification.runs.gating import engine
 from verification.runs.viewing import kept
-from verification.runs.wake import EVALUATE
+from verification.runs.wake import EVALUATE, EVALUATE_IN_SANDBOX
 
 logger = logging.getLogger(__name__)
 
@@ -22,6 +23,11 @@ BEAT_SECONDS = 5.0
 @app.task(name=EVALUATE)
 def evaluate(run_id: int) -> None:
     worker.work_on(run_id)
+
+
+@app.task(name=EVALUATE_IN_SANDBOX)
+def evaluate_in_sandbox(run_id: int) -> None:
+    worker.work_on(run_id, in_sandbox=True)
 
 
 @app.task(name="verification.runs.keep_house", queue=BULK)
@@ -47,6 +53,8 @@ def start_heartbeat(sender: Any, **_: Any) -> None:
 
 def role_of(queues: Iterable[str]) -> str:
     """One that takes no live run says nothing of those that do."""
+    if SANDBOX in queues:
+        return heartbeats.WORKER_SANDBOX
     return heartbeats.WORKER if LIVE in queues else heartbeats.WORKER_BESIDE
 
 
@@ -54,7 +62,8 @@ def _beat_forever(role: str) -> None:
     pause = threading.Event()
     while True:
         try:
-            heartbeats.beat(role)
+            if role != heartbeats.WORKER_SANDBOX or engine.answers():
+                heartbeats.beat(role)
         except DatabaseError as error:
             logger.warning("heartbeat_failed error=%s", type(error).__name__)
         connection.close()  # a forked child must not inherit it

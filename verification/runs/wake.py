@@ -9,11 +9,13 @@ from typing import Any
 
 from kombu.exceptions import ChannelError, OperationalError
 
-from loomverify.celery import LIVE, app
+from loomverify.celery import LIVE, SANDBOX, app
+from verification.runs import heartbeats
 
 logger = logging.getLogger(__name__)
 
 EVALUATE = "verification.runs.evaluate"
+EVALUATE_IN_SANDBOX = "verification.runs.evaluate_in_sandbox"
 BROKER_PAUSE_SECONDS = 5.0
 MESSAGE_LIFE_SECONDS = 600
 
@@ -35,10 +37,9 @@ def wake(run_id: int, *, queue: str = LIVE) -> bool:
     global _broker_down_until
     if time.monotonic() < _broker_down_until:
         return False
+    task = EVALUATE_IN_SANDBOX if queue == SANDBOX else EVALUATE
     try:
-        app.send_task(
-            EVALUATE, args=(run_id,), queue=queue, expires=MESSAGE_LIFE_SECONDS, retry=False
-        )
+        app.send_task(task, args=(run_id,), queue=queue, expires=MESSAGE_LIFE_SECONDS, retry=False)
     except (OperationalError, OSError) as error:
         _broker_down_until = time.monotonic() + BROKER_PAUSE_SECONDS
         logger.warning("broker_unreachable error=%s", type(error).__name__)
@@ -46,10 +47,15 @@ def wake(run_id: int, *, queue: str = LIVE) -> bool:
     return True
 
 
-def waker(run_id: int) -> Callable[[], None]:
+def queue_of(*, asks_gates: bool) -> str:
+    """Where a run is taken: gates need a sandbox, and say so themselves where there is none."""
+    return SANDBOX if asks_gates and heartbeats.is_alive(heartbeats.WORKER_SANDBOX) else LIVE
+
+
+def waker(run_id: int, *, asks_gates: bool = False) -> Callable[[], None]:
     """To be called when what the worker needs is committed."""
 
     def send() -> None:
-        wake(run_id)
+        wake(run_id, queue=queue_of(asks_gates=asks_gates))
 
     return send

@@ -15,12 +15,15 @@ from loomverify.env import environment
 from verification.adapters.custom import InstalledVerifiers
 from verification.adapters.probe import ChildProbe
 from verification.engine.climb import Case, Ports, climb, conclude
+from verification.engine.gates import Gates
 from verification.engine.outcome import COUNTING
 from verification.engine.tiers import TierReport
 from verification.engine.verifier import ENGINE_BUILD
 from verification.runs import casting, events, leases, statements
 from verification.runs.evidence_store import StoredWorkspace
 from verification.runs.finish import finish
+from verification.runs.gating.ports import absent
+from verification.runs.gating.sandboxed import SandboxGates
 from verification.runs.holding import LeaseLost
 from verification.runs.judging import StoredJudge
 from verification.runs.leases import HEART, Lease
@@ -30,8 +33,11 @@ from verification.runs.work import Begun, Work
 logger = logging.getLogger(__name__)
 
 
-def work_on(run_id: int) -> None:
-    """Evaluate a run if it is due and nobody else does. Never raises for one run's sake."""
+def work_on(run_id: int, *, in_sandbox: bool = False) -> None:
+    """Evaluate a run if it is due and nobody else does. Never raises for one run's sake.
+
+    `in_sandbox`: a Docker engine answers here, so that gates can be run.
+    """
     with transaction.atomic():
         lease = leases.claim(run_id)
         begun = _begin(lease) if lease else None
@@ -39,7 +45,7 @@ def work_on(run_id: int) -> None:
         return
     HEART.keep(lease)
     try:
-        evaluate(lease, begun)
+        evaluate(lease, begun, in_sandbox=in_sandbox)
     except LeaseLost:
         logger.info("lease_lost run=%s fence=%s", lease.run_id, lease.fence)
     except Exception as error:
@@ -49,12 +55,12 @@ def work_on(run_id: int) -> None:
         HEART.drop(lease)
 
 
-def evaluate(lease: Lease, begun: Begun) -> None:
+def evaluate(lease: Lease, begun: Begun, *, in_sandbox: bool = False) -> None:
     """Climb from where the last worker was lost, and finish."""
     if lease.claims > leases.MAX_CLAIMS:
         leases.give_up(lease, f"The verifier was lost {lease.claims - 1} times on this run.")
         return
-    work, case, ports, judge = _load(lease, begun)
+    work, case, ports, judge = _load(lease, begun, in_sandbox=in_sandbox)
     done = [] if lease.is_first else casting.saved_tiers(begun)
     started = time.monotonic()
     found = climb(case, ports, done)
@@ -90,7 +96,7 @@ def _begin(lease: Lease) -> Begun:
     return Begun(*row)
 
 
-def _load(lease: Lease, begun: Begun) -> tuple[Work, Case, Ports, StoredJudge]:
+def _load(lease: Lease, begun: Begun, *, in_sandbox: bool) -> tuple[Work, Case, Ports, StoredJudge]:
     row = statements.one(statements.LOAD, run=lease.run_id)
     if row is None:
         raise LeaseLost(f"run {lease.run_id} was deleted")
@@ -98,7 +104,11 @@ def _load(lease: Lease, begun: Begun) -> tuple[Work, Case, Ports, StoredJudge]:
     case = casting.case_of(work, files, begun)
     judge = casting.judge_of(lease, work, begun)
     workspace = StoredWorkspace(work.project_uuid, files)
-    return work, case, Ports(workspace, probe(), time.monotonic, judge, custom()), judge
+    gates: Gates | None = None
+    if case.phase.gates:
+        own = SandboxGates(work, begun, files, workspace, lease)
+        gates = own if in_sandbox else absent()
+    return work, case, Ports(workspace, probe(), time.monotonic, judge, custom(), gates), judge
 
 
 def _save_tier(lease: Lease, begun: Begun, report: TierReport) -> None:

@@ -105,7 +105,8 @@ def test_a_gates_report_decides(reported: GateReport, verdict: str, outcome: str
     conclusion = concluded([reported], ["test"])
 
     assert (conclusion.verdict, conclusion.outcome) == (verdict, outcome)
-    assert conclusion.confidence_level == {"reject": "FAILED"}.get(verdict, "MEDIUM")
+    level = "HIGH" if reported.has_passing_tests and verdict == "accept" else "MEDIUM"
+    assert conclusion.confidence_level == {"reject": "FAILED"}.get(verdict, level)
 
 
 def test_a_linter_that_fails_is_a_warning() -> None:

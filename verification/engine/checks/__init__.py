@@ -16,7 +16,6 @@ from verification.engine.checks import (  # isort: skip
     syntax as syntax,
     patterns as patterns,
     claimed as claimed,
-    gates as gates,
     not_run as not_run,
 )
 from verification.engine.checks.read_once import ReadOnce

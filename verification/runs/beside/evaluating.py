@@ -31,6 +31,7 @@ from verification.engine.tiers import TierReport
 from verification.runs import casting, statements, worker
 from verification.runs.beside.looking import Wanted
 from verification.runs.evidence_store import Digest, StoredWorkspace
+from verification.runs.gating.ports import reported
 from verification.runs.holding import Hold, LeaseLost
 from verification.runs.judging import StoredJudge
 from verification.runs.work import Begun, Work
@@ -140,7 +141,8 @@ def _cast(
     case = casting.case_of(loaded.work, loaded.files, begun, tier=tier, nonce=nonce)
     judge = casting.judge_of(hold, loaded.work, begun)
     workspace = StoredWorkspace(loaded.work.project_uuid, loaded.files)
-    ports = Ports(workspace, worker.probe(), time.monotonic, judge, worker.custom())
+    gates = reported(loaded.work.run_id) if case.phase.gates else None
+    ports = Ports(workspace, worker.probe(), time.monotonic, judge, worker.custom(), gates)
     return case, ports, judge
 
 

@@ -99,21 +99,30 @@ class TierResult(models.Model):
 
 
 class GateResult(models.Model):
+    """How one gate of one component ended. `report` is the engine's, for reuse and for pages."""
+
     evaluation = models.ForeignKey(Evaluation, on_delete=models.CASCADE, related_name="gates")
+    position = models.PositiveSmallIntegerField(default=0)
     gate = models.CharField(max_length=20)
-    component = models.CharField(max_length=200, blank=True)
+    component = models.CharField(max_length=600, blank=True)
     status = models.CharField(max_length=10, choices=choices(Status))
     command = models.TextField(blank=True)
     exit_code = models.IntegerField(null=True, blank=True)
+    started_ms = models.PositiveIntegerField(default=0, help_text="After the first gate began.")
     duration_ms = models.PositiveIntegerField(default=0)
     tests = models.JSONField(null=True, blank=True)
+    report = models.JSONField(default=dict)
+    inputs_sha256 = models.CharField(max_length=64, blank=True)
     reused_from = models.ForeignKey(
-        "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+        Run, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
     log = models.ForeignKey(
         Blob, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
-    detail = models.CharField(max_length=500, blank=True)
+    record = models.ForeignKey(
+        Blob, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    detail = models.TextField(blank=True)
 
     class Meta:
         constraints: ClassVar = [
@@ -121,9 +130,37 @@ class GateResult(models.Model):
                 fields=["evaluation", "gate", "component"], name="gate_result_unique"
             ),
         ]
+        indexes: ClassVar = [
+            models.Index(
+                fields=["inputs_sha256"],
+                condition=~models.Q(inputs_sha256=""),
+                name="gate_by_inputs",
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.gate} {self.status}"
+
+
+class GateProgress(models.Model):
+    """A gate that runs, and the last of what it wrote; gone when its evaluation has ended."""
+
+    evaluation = models.ForeignKey(Evaluation, on_delete=models.CASCADE, related_name="progress")
+    gate = models.CharField(max_length=20)
+    component = models.CharField(max_length=600, blank=True)
+    status = models.CharField(max_length=10, blank=True, choices=choices(Status))
+    started_at = models.DateTimeField()
+    tail = models.TextField(blank=True)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["evaluation", "gate", "component"], name="gate_progress_unique"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.gate} {self.status or 'runs'}"
 
 
 class Vote(models.Model):

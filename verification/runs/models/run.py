@@ -117,6 +117,7 @@ class Run(models.Model):
     retry_strategy = models.CharField(max_length=20, blank=True, choices=choices(RetryStrategy))
     rerun_execution = models.BooleanField(default=False)
     tier_requested = models.PositiveSmallIntegerField()
+    asks_gates = models.BooleanField(default=False, help_text="Its phase asks for gates.")
     tier_achieved = models.PositiveSmallIntegerField(default=0)
     attempt = models.PositiveIntegerField(
         null=True, blank=True, help_text="Which of the task's attempts this reject was."

@@ -1,0 +1,1 @@
+"""Containers of a Docker engine, behind the engine's port `Sandbox`."""

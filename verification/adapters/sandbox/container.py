@@ -1,0 +1,281 @@
+"""One container: made, filled, worked in, and removed whatever happens."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+from docker import APIClient
+from docker.errors import APIError, DockerException, NotFound
+from docker.utils.socket import frames_iter_no_tty
+from requests.exceptions import RequestException
+
+from verification.adapters.sandbox.archive import archive
+from verification.adapters.sandbox.capture import HeadAndTail
+from verification.adapters.sandbox.settings import Bounds, SandboxSettings
+from verification.engine.gating.sandbox import SandboxLost
+from verification.engine.gating.stages import Ended
+from verification.engine.reports.model import MAX_REPORT_BYTES, WORKSPACE
+
+USER = "1000:1000"
+OWNER, WORKER, UNTIL = "loomverify.owner", "loomverify.worker", "loomverify.until"
+MAX_LIFE_SECONDS = 3_600
+PUT_SECONDS = 120
+READ_SECONDS = 30
+WATCH_SECONDS = 2.0
+CHUNK_BYTES = 65_536
+_FAULTS = (DockerException, RequestException, OSError)
+
+# A shell that outlives every signal of its own user, and buries what is left behind.
+_FIRST_PROCESS = ["/bin/sh", "-c", "trap '' TERM INT HUP; while :; do sleep 3600 & wait; done"]
+# Whatever the command left running ends with it: else it would work on while others judge.
+_WRAPPED = '(set -e; eval "$LV_COMMAND"); code=$?; kill -9 -1; exit $code'
+
+Output = Callable[[bytes], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """How a container is made. `is_open`: its root can be written to, and it has the network."""
+
+    image: str
+    is_open: bool = False
+    user: str = USER
+
+
+@dataclass(slots=True, eq=False)
+class Container:
+    """Raises `SandboxLost` where the engine is gone, never what the work is to blame for."""
+
+    client: APIClient
+    id: str
+    user: str
+    bounds: Bounds
+    has_ended: bool = False
+
+    def put(self, files: Iterable[tuple[str, bytes]], folder: str = WORKSPACE) -> None:
+        spool, size = archive(files)
+        with spool, _faults("Files could not be brought into the sandbox"):
+            ended = self._execute(
+                f"mkdir -p {folder} && head -c {size} | tar -xf - -C {folder}",
+                seconds=PUT_SECONDS,
+                given=iter(lambda: spool.read(CHUNK_BYTES), b""),
+            )
+        if ended.exit_code != 0:
+            said = ended.err.decode(errors="replace").strip()[-300:]
+            raise SandboxLost(f"Files could not be brought into the sandbox: {said}")
+
+    def run(
+        self,
+        command: str,
+        *,
+        seconds: float,
+        folder: str = WORKSPACE,
+        environment: Mapping[str, str],
+        output: Output | None = None,
+        watch: Callable[[], bool] | None = None,
+    ) -> Ended:
+        """Run a command; `watch` is asked now and then whether it is still within its bounds."""
+        report = f"/tmp/{secrets.token_hex(16)}"  # noqa: S108 - in the container
+        ended = self._execute(
+            _WRAPPED,
+            seconds=seconds,
+            folder=folder,
+            environment={
+                **environment,
+                "HOME": "/tmp",  # noqa: S108 - in the container
+                "LV_COMMAND": command,
+                "LV_REPORT": report,
+            },
+            output=output,
+            watch=watch,
+        )
+        if ended.exit_code is None or not self._is_running():
+            return ended
+        return replace(ended, report=self._read(report))
+
+    def commit(self, repository: str, tag: str) -> None:
+        with _faults("What was installed could not be kept"):
+            self.client.commit(self.id, repository=repository, tag=tag, pause=False)
+
+    def written_bytes(self) -> int:
+        """What was written to its root since it was made."""
+        with _faults("The sandbox did not answer"):
+            found = self.client.containers(filters={"id": self.id}, size=True)
+        return int(found[0].get("SizeRw", 0)) if found else 0
+
+    def _is_running(self) -> bool:
+        """Out of memory, everything in it may have ended, and its first process with it."""
+        with _faults("The sandbox did not answer"):
+            state = self.client.inspect_container(self.id)["State"]
+        self.has_ended = not state["Running"]
+        return not self.has_ended
+
+    def close(self) -> None:
+        self.has_ended = True
+        with suppress(*_FAULTS):
+            self.client.remove_container(self.id, force=True, v=True)
+
+    def _read(self, path: str) -> bytes | None:
+        """A report, by a process of its own: what is no plain file is none."""
+        command = f"test -f {path} && test ! -L {path} && head -c {MAX_REPORT_BYTES + 1} {path}"
+        ended = self._execute(command, seconds=READ_SECONDS, limit=2 * MAX_REPORT_BYTES + 2)
+        return ended.out if ended.exit_code == 0 else None
+
+    def _execute(
+        self,
+        command: str,
+        *,
+        seconds: float,
+        folder: str = "/",
+        environment: Mapping[str, str] | None = None,
+        output: Output | None = None,
+        watch: Callable[[], bool] | None = None,
+        given: Iterator[bytes] | None = None,
+        limit: int = 0,
+    ) -> Ended:
+        out, err = (HeadAndTail(limit) if limit else HeadAndTail() for _ in range(2))
+        started = time.monotonic()
+        with _faults("The sandbox did not answer"):
+            made = self.client.exec_create(
+                self.id, ["/bin/sh", "-c", command], user=self.user, workdir=folder,
+                environment=dict(environment or {}), stdin=given is not None,
+            )  # fmt: skip
+            with self._guarded(seconds, watch) as stopped:
+                for is_error, chunk in _stream(self.client, made["Id"], given):
+                    (err if is_error else out).add(chunk)
+                    if output:
+                        output(chunk)
+            code = None if stopped else self._exit_code(made["Id"])
+        return Ended(
+            exit_code=code,
+            is_timed_out=bool(stopped) and stopped[0] == "time",
+            lost=stopped[0] if stopped and stopped[0] != "time" else "",
+            out=out.content(),
+            err=err.content(),
+            is_whole=out.is_whole and err.is_whole,
+            duration_ms=round((time.monotonic() - started) * 1000),
+        )
+
+    @contextmanager
+    def _guarded(self, seconds: float, watch: Callable[[], bool] | None) -> Iterator[list[str]]:
+        """Stop the container when time or room is over; the list then says which."""
+        stopped: list[str] = []
+        over = threading.Event()
+
+        def guard() -> None:
+            until = time.monotonic() + seconds
+            while not over.wait(min(WATCH_SECONDS if watch else seconds, seconds)):
+                is_late = time.monotonic() >= until
+                if is_late or (watch and not watch()):
+                    stopped.append("time" if is_late else "It wrote more than there is room for.")
+                    self._kill()
+                    return
+
+        thread = threading.Thread(target=guard, daemon=True)
+        thread.start()
+        try:
+            yield stopped
+        finally:
+            over.set()
+            thread.join()
+
+    def _kill(self) -> None:
+        self.has_ended = True
+        with suppress(*_FAULTS):
+            self.client.kill(self.id)
+
+    def _exit_code(self, exec_id: str) -> int | None:
+        try:
+            code = self.client.exec_inspect(exec_id)["ExitCode"]
+        except NotFound:
+            code = None
+        if code is None:
+            raise SandboxLost("The sandbox ended while a command ran in it.")
+        return int(code)
+
+
+@contextmanager
+def opened(client: APIClient, settings: SandboxSettings, wanted: Opened) -> Iterator[Container]:
+    """A running container, removed at the end."""
+    bounds = settings.bounds
+    labels = {
+        OWNER: settings.owner,
+        WORKER: settings.worker,
+        UNTIL: str(round(time.time()) + MAX_LIFE_SECONDS),
+    }
+    with _faults(f"A container of {wanted.image} could not be made"):
+        made = client.create_container(
+            wanted.image,
+            _FIRST_PROCESS,
+            user=wanted.user,
+            labels=labels,
+            network_disabled=not wanted.is_open,
+            hostname="sandbox",
+            host_config=client.create_host_config(**_confined(bounds, settings.runtime, wanted)),
+        )
+    container = Container(client, made["Id"], wanted.user, bounds)
+    try:
+        with _faults(f"A container of {wanted.image} could not be started"):
+            client.start(container.id)
+        yield container
+    finally:
+        container.close()
+
+
+def _confined(bounds: Bounds, runtime: str, wanted: Opened) -> dict[str, Any]:
+    """Source: docs/gates.md, "What holds the work in"."""
+    own = "uid=1000,gid=1000,mode=0700,exec,nosuid,nodev"
+    config: dict[str, Any] = {
+        "cap_drop": ["ALL"],
+        "security_opt": ["no-new-privileges:true"],
+        "mem_limit": bounds.memory_bytes,
+        "memswap_limit": bounds.memory_bytes,
+        "nano_cpus": round(bounds.cpus * 1e9),
+        "pids_limit": bounds.processes,
+        "log_config": {"type": "none", "config": {}},
+        "shm_size": "16m",
+    }
+    if runtime:
+        config["runtime"] = runtime
+    if not wanted.is_open:
+        config["read_only"] = True
+        config["network_mode"] = "none"
+        config["tmpfs"] = {
+            WORKSPACE: f"{own},size={bounds.workspace_bytes},nr_inodes={bounds.workspace_files}",
+            "/tmp": f"{own},size={bounds.temporary_bytes},nr_inodes={bounds.workspace_files}",  # noqa: S108
+        }
+    return config
+
+
+def _stream(
+    client: APIClient, exec_id: str, given: Iterator[bytes] | None
+) -> Iterator[tuple[bool, bytes]]:
+    """Feed a command and yield what it writes: (whether to its error stream, bytes)."""
+    raw: Any = client.exec_start(exec_id, socket=True)
+    try:
+        for chunk in given or ():
+            raw._sock.sendall(chunk)
+        raw._sock.settimeout(None)
+        frames: Any = frames_iter_no_tty(raw)
+        for kind, chunk in frames:
+            yield kind == 2, chunk
+    finally:
+        raw.close()
+
+
+@contextmanager
+def _faults(what: str) -> Iterator[None]:
+    try:
+        yield
+    except SandboxLost:
+        raise
+    except APIError as error:
+        raise SandboxLost(f"{what}: {error.explanation or error}") from error
+    except _FAULTS as error:
+        raise SandboxLost(f"{what}: {type(error).__name__}.") from error

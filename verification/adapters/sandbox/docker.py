@@ -1,0 +1,149 @@
+"""The engine's port `Sandbox`, by containers of a Docker engine."""
+
+from __future__ import annotations
+
+import hashlib
+import shlex
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from docker import APIClient
+from docker.errors import DockerException
+from docker.utils import kwargs_from_env
+
+from verification.adapters.sandbox.container import Container, Opened, opened
+from verification.adapters.sandbox.images import Images, installed_in
+from verification.adapters.sandbox.settings import SandboxSettings
+from verification.engine.gating.sandbox import Installed, SandboxLost
+from verification.engine.gating.stages import INSTALL, Ended, Part, Stage, workdir
+
+CLIENT_SECONDS = 60
+
+Listen = Callable[[Part, str, bytes], None]
+"""Told what a gate of a component writes, as it is written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What is tried. `scope` keeps installs apart from those of other projects."""
+
+    scope: str
+    paths: Sequence[str]
+    read: Callable[[str], bytes]
+
+    def files(self) -> Iterator[tuple[str, bytes]]:
+        return ((path, self.read(path)) for path in self.paths)
+
+
+@dataclass(frozen=True, slots=True)
+class DockerBox:
+    container: Container
+    part: Part
+    listen: Listen
+
+    def run(self, stage: Stage) -> Ended:
+        return self.container.run(
+            stage.command,
+            seconds=stage.seconds or self.part.seconds[stage.gate],
+            folder=workdir(self.part.component),
+            environment=self.part.environment,
+            output=lambda chunk: self.listen(self.part, stage.gate, chunk),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class DockerSandbox:
+    client: APIClient
+    settings: SandboxSettings
+    work: Work
+    listen: Listen = lambda _part, _gate, _chunk: None
+    open: set[Container] = field(default_factory=set)
+
+    def stop(self) -> None:
+        """End all that runs; whoever waits for it is told that it was lost."""
+        for container in list(self.open):
+            container.close()
+
+    @contextmanager
+    def _opened(self, wanted: Opened) -> Iterator[Container]:
+        with opened(self.client, self.settings, wanted) as container:
+            self.open.add(container)
+            try:
+                yield container
+            finally:
+                self.open.discard(container)
+
+    @property
+    def images(self) -> Images:
+        return Images(self.client, self.settings)
+
+    def image(self, part: Part) -> str:
+        """What a component is run in once its dependencies are installed.
+
+        Raises:
+            SandboxLost: the tools' image cannot be had.
+        """
+        tools = self.images.tools(part.tools)
+        if not part.install.command:
+            return tools
+        digests = [
+            f"{path} {hashlib.sha256(self.work.read(path)).hexdigest()}"
+            for path in part.install.inputs
+        ]
+        said = [self.work.scope, part.component.name, part.install.command, *digests]
+        return self.images.deps(tools, said)
+
+    def install(self, part: Part) -> Installed:
+        image = self.image(part)
+        if self.images.has(image):
+            return Installed(image)
+        tools = self.images.tools(part.tools)
+        with self._opened(Opened(tools, is_open=True)) as container:
+            folder = workdir(part.component)
+            container.put((path, self.work.read(path)) for path in part.install.inputs)
+            ended = installed_in(
+                container,
+                f"mkdir -p {shlex.quote(folder)} && cd {shlex.quote(folder)} && {part.install.command}",
+                seconds=part.seconds[INSTALL],
+                environment={**part.environment, **self.images.outbound()},
+                output=lambda chunk: self.listen(part, INSTALL, chunk),
+            )
+            if ended.exit_code == 0:
+                container.commit(*image.split(":", 1))
+        return Installed(image, ended)
+
+    @contextmanager
+    def box(self, part: Part, image: str = "") -> Iterator[DockerBox]:
+        image = image or self.images.tools(part.tools)
+        with self._opened(Opened(image)) as container:
+            container.put(self.work.files())
+            _link(container, part)
+            yield DockerBox(container, part, self.listen)
+
+
+def connect(settings: SandboxSettings) -> APIClient:
+    """Raises `SandboxLost`: no engine answers."""
+    try:
+        said: dict[str, Any] = {**kwargs_from_env()}
+        if settings.address:
+            said["base_url"] = settings.address
+        client = APIClient(**said, version="auto", timeout=CLIENT_SECONDS)
+        client.ping()
+    except (DockerException, OSError) as error:
+        raise SandboxLost(f"No Docker engine answers: {error}") from error
+    return client
+
+
+def _link(container: Container, part: Part) -> None:
+    if not part.linked:
+        return
+    folder = workdir(part.component)
+    commands = [
+        f"[ -e {name} ] || [ ! -e {shlex.quote(target)} ] || ln -s {shlex.quote(target)} {name}"
+        for name, target in part.linked.items()
+    ]
+    ended = container.run("\n".join(commands), seconds=30, folder=folder, environment={})
+    if ended.exit_code != 0:
+        raise SandboxLost("What was installed could not be linked into the workspace.")

@@ -1,0 +1,122 @@
+"""Images: the operator's own, with our tools on top, with a component's dependencies on top."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from docker import APIClient
+from docker.errors import APIError, DockerException, ImageNotFound
+from requests.exceptions import RequestException
+
+from verification.adapters.sandbox.container import Container, Opened, Output, opened
+from verification.adapters.sandbox.settings import SandboxSettings
+from verification.engine.gating.sandbox import SandboxLost
+from verification.engine.gating.stages import Ended
+
+TOOLS, DEPS = "loomverify/tools", "loomverify/deps"
+TOOLS_SECONDS = 600
+FOLDER = Path(__file__).with_name("tools")
+_SHARED = "mkdir -p /deps /workspace && chmod 1777 /deps /workspace"
+_COMMANDS: Mapping[str, str] = {
+    "python": "python3 -m venv /opt/loomverify/python && "
+    "/opt/loomverify/python/bin/python -m pip install --no-input --no-cache-dir --require-hashes "
+    "-r /opt/loomverify/python.txt && mkdir -p /opt/loomverify/bin && "
+    "ln -s ../python/bin/ruff ../python/bin/mypy /opt/loomverify/bin/",
+}
+_FILES: Mapping[str, tuple[str, ...]] = {"python": ("python.txt", "run_pytest.py")}
+
+
+@dataclass(frozen=True, slots=True)
+class Images:
+    client: APIClient
+    settings: SandboxSettings
+
+    def tools(self, language: str) -> str:
+        """The operator's image of a language with our tools in it; made once.
+
+        Raises:
+            SandboxLost: there is no such image, or the tools could not be installed.
+        """
+        base = self.settings.images.get(language, "")
+        if not base:
+            raise SandboxLost(f"No image is named for {language}.")
+        files = [(name, (FOLDER / name).read_bytes()) for name in _FILES.get(language, ())]
+        command = " && ".join(filter(None, (_SHARED, _COMMANDS.get(language, ""))))
+        image = f"{TOOLS}:{language}-{_digest([self._id(base), command, *map(repr, files)])}"
+        if not self.has(image):
+            self._make_tools(base, image, command, files)
+        return image
+
+    def has(self, image: str) -> bool:
+        try:
+            self.client.inspect_image(image)  # type: ignore[no-untyped-call]
+        except ImageNotFound:
+            return False
+        except (DockerException, RequestException, OSError) as error:
+            raise SandboxLost(f"The Docker engine did not answer: {error}") from error
+        return True
+
+    def deps(self, tools: str, said: Iterable[str]) -> str:
+        """The name of the image in which this was installed on top of the tools."""
+        return f"{DEPS}:{_digest([tools, *said])}"
+
+    def _id(self, base: str) -> str:
+        if not self.has(base):
+            self._pull(base)
+        return str(self.client.inspect_image(base)["Id"])  # type: ignore[no-untyped-call]
+
+    def _pull(self, base: str) -> None:
+        try:
+            self.client.pull(base)
+        except (APIError, RequestException, OSError) as error:
+            why = error.explanation if isinstance(error, APIError) else type(error).__name__
+            raise SandboxLost(f"The image {base} could not be pulled: {why}") from error
+
+    def _make_tools(
+        self, base: str, image: str, command: str, files: Iterable[tuple[str, bytes]]
+    ) -> None:
+        wanted = Opened(base, is_open=True, user="0:0")
+        with opened(self.client, self.settings, wanted) as container:
+            container.put(files, "/opt/loomverify")
+            ended = container.run(
+                command, seconds=TOOLS_SECONDS, folder="/", environment=self.outbound()
+            )
+            if ended.exit_code != 0:
+                said = ended.err.decode(errors="replace").strip()[-500:]
+                raise SandboxLost(f"The tools could not be installed in {base}: {said}")
+            container.commit(*image.split(":", 1))
+
+    def outbound(self) -> dict[str, str]:
+        """The environment of what may reach the network."""
+        proxy = self.settings.proxy
+        names = ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy") if proxy else ()
+        return {"PIP_NO_CACHE_DIR": "1", **dict.fromkeys(names, proxy)}
+
+
+def installed_in(
+    container: Container,
+    command: str,
+    *,
+    seconds: float,
+    environment: Mapping[str, str],
+    output: Output | None,
+) -> Ended:
+    """Install within bounds of time and of what is written."""
+    most = container.bounds.installed_bytes
+
+    def is_within() -> bool:
+        try:
+            return container.written_bytes() <= most
+        except SandboxLost:
+            return True  # the command itself will tell
+
+    return container.run(
+        command, seconds=seconds, environment=environment, output=output, watch=is_within
+    )
+
+
+def _digest(said: Iterable[str]) -> str:
+    return hashlib.sha256("\n".join(said).encode()).hexdigest()[:24]

@@ -1,0 +1,34 @@
+"""Containers that a lost worker left behind."""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+
+import psutil
+from docker import APIClient
+from docker.errors import DockerException
+from requests.exceptions import RequestException
+
+from verification.adapters.sandbox.container import OWNER, UNTIL, WORKER
+from verification.adapters.sandbox.settings import SandboxSettings
+
+
+def sweep(client: APIClient, settings: SandboxSettings) -> int:
+    """Remove this installation's containers whose worker is gone, or whose time is over."""
+    swept = 0
+    found = client.containers(all=True, filters={"label": f"{OWNER}={settings.owner}"})
+    for container in found:
+        if _is_left(container["Labels"], settings.worker.partition(":")[0]):
+            with suppress(DockerException, RequestException, OSError):
+                client.remove_container(container["Id"], force=True, v=True)
+                swept += 1
+    return swept
+
+
+def _is_left(labels: dict[str, str], host: str) -> bool:
+    until = labels.get(UNTIL, "")
+    if not until.isdigit() or int(until) < time.time():
+        return True
+    own_host, _, process = labels.get(WORKER, "").partition(":")
+    return own_host == host and process.isdigit() and not psutil.pid_exists(int(process))

@@ -1,0 +1,152 @@
+"""From how a command ended, and what it reported, to what its gate says of the work."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from verification.engine.gates import GateReport
+from verification.engine.gating.stages import LINT, SECURITY, TEST, Ended, Part, Stage, Stream
+from verification.engine.outcome import Status
+from verification.engine.reports.model import (
+    CaseStatus,
+    ProblemReport,
+    TestCase,
+    TestCounts,
+    TestReport,
+    Unreadable,
+)
+from verification.engine.reports.problems import ProblemFormat, read_problems
+from verification.engine.reports.testing import TestFormat, read_tests
+
+TIME_EXIT_CODE = 124
+COULD_NOT_RUN = {126: "its command could not be executed", 127: "its command was not found"}
+NO_TESTS_EXIT_CODE = 5
+MAX_TOLD = 50
+TAIL_LINES = 12
+MAX_TAIL_CHARS = 1_200
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What goes into the evaluation, and what is kept beside it for people to read."""
+
+    report: GateReport
+    tests: TestReport | None = None
+    problems: ProblemReport | None = None
+
+
+def judged(part: Part, stage: Stage, ended: Ended) -> Judged:
+    """Source: docs/engine.md, "Gates"."""
+    told = GateReport(
+        gate=stage.gate,
+        status=Status.PASSED if ended.exit_code == 0 else Status.FAILED,
+        component=part.component.name,
+        exit_code=ended.exit_code,
+        command=stage.command,
+        duration_ms=ended.duration_ms,
+    )
+    if ended.lost:
+        return Judged(replace(told, status=Status.ERROR, is_lost=True, detail=ended.lost))
+    if ended.is_timed_out or ended.exit_code == TIME_EXIT_CODE:
+        why = f"{told.name} took longer than {stage.seconds} s.{_last_words(ended)}"
+        return Judged(replace(told, status=Status.TIMED_OUT, detail=why))
+    if ended.exit_code in COULD_NOT_RUN:
+        why = f"{told.name}: {COULD_NOT_RUN[ended.exit_code]}.{_last_words(ended)}"
+        return Judged(replace(told, status=Status.ERROR, detail=why))
+    if stage.gate == TEST:
+        return _tested(part, stage, ended, told)
+    return _looked_at(part, stage, ended, told)
+
+
+def _tested(part: Part, stage: Stage, ended: Ended, told: GateReport) -> Judged:
+    try:
+        report = _test_report(part, stage, ended)
+    except Unreadable as error:
+        return Judged(_without_report(told, ended, str(error)))
+    told = replace(
+        told,
+        tests=report.counts,
+        failures=tuple(one for one in report.cases if _is_bad(one))[:MAX_TOLD],
+        is_guess=report.is_guess,
+    )
+    if stage.trailer and ended.exit_code == 0 and stage.trailer not in _text(ended.out):
+        why = "ended well before its runner came to its end"
+        return Judged(replace(told, contradiction=why), tests=report)
+    if report.is_guess and not report.counts.ran and ended.exit_code not in (0, NO_TESTS_EXIT_CODE):
+        told = replace(told, tests=None)
+    if told.status is Status.FAILED and not told.failures:
+        told = replace(told, detail=f"{told.name} failed.{_last_words(ended)}")
+    return Judged(told, tests=report)
+
+
+def _test_report(part: Part, stage: Stage, ended: Ended) -> TestReport:
+    """Raises `Unreadable`: what was to be written was not."""
+    if stage.expected is None:
+        try:
+            return read_tests(TestFormat.TEXT, ended.out + b"\n" + ended.err)
+        except Unreadable:
+            return TestReport(TestCounts(), is_guess=True)
+    assert isinstance(stage.expected.format, TestFormat)  # noqa: S101 - by the recipes
+    content = _reported(stage, ended)
+    if content is None:
+        raise Unreadable("there is none")
+    return read_tests(stage.expected.format, content, part.component.folder)
+
+
+def _without_report(told: GateReport, ended: Ended, why: str) -> GateReport:
+    """A runner that fails may owe its report; one that says it went well may not."""
+    if ended.exit_code == NO_TESTS_EXIT_CODE:
+        return replace(told, tests=TestCounts())
+    if ended.exit_code == 0:
+        return replace(told, contradiction=f"ended well, but of its report {why}")
+    return replace(told, detail=f"{told.name} wrote no report.{_last_words(ended)}")
+
+
+def _looked_at(part: Part, stage: Stage, ended: Ended, told: GateReport) -> Judged:
+    if stage.expected is None:
+        if told.status is Status.FAILED:
+            told = replace(told, detail=f"{told.name} failed.{_last_words(ended)}")
+        return Judged(told)
+    assert isinstance(stage.expected.format, ProblemFormat)  # noqa: S101 - by the recipes
+    try:
+        content = _reported(stage, ended)
+        if content is None:
+            raise Unreadable("there is none")
+        found = read_problems(stage.expected.format, content, part.component.folder)
+    except Unreadable as error:
+        return Judged(_unread(told, ended, str(error)))
+    told = replace(told, problems=found.problems[:MAX_TOLD], problem_count=found.total)
+    if told.status is Status.FAILED and not found.total:
+        return Judged(_unread(told, ended, "it names nothing"), problems=found)
+    return Judged(told, problems=found)
+
+
+def _unread(told: GateReport, ended: Ended, why: str) -> GateReport:
+    """A tool that looks at the work, and did not say what it saw: never zero problems."""
+    if told.gate in (LINT, SECURITY) or ended.exit_code == 0:
+        said = f"{told.name} could not be read: of its report {why}.{_last_words(ended)}"
+        return replace(told, status=Status.ERROR, detail=said)
+    return replace(told, detail=f"{told.name} failed.{_last_words(ended)}")
+
+
+def _reported(stage: Stage, ended: Ended) -> bytes | None:
+    if stage.expected is None or stage.expected.stream is Stream.FILE:
+        return ended.report
+    if not ended.is_whole:
+        raise Unreadable("a part is missing: it is too long")
+    return ended.out if stage.expected.stream is Stream.OUT else ended.err
+
+
+def _is_bad(case: TestCase) -> bool:
+    return case.status in (CaseStatus.FAILED, CaseStatus.ERROR)
+
+
+def _last_words(ended: Ended) -> str:
+    """What was written last, for whoever mends it."""
+    written = _text(ended.err).strip() or _text(ended.out).strip()
+    tail = "\n".join(written.splitlines()[-TAIL_LINES:])[-MAX_TAIL_CHARS:]
+    return f"\n{tail}" if tail else ""
+
+
+def _text(content: bytes) -> str:
+    return content.decode(errors="replace")

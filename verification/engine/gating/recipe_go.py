@@ -1,0 +1,52 @@
+"""Go: its own tools, which report what they do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from verification.engine.gating.components import Component, Read
+from verification.engine.gating.stages import (
+    BUILD,
+    LINT,
+    REPORT,
+    RUN,
+    SECURITY,
+    TEST,
+    TYPES,
+    Expected,
+    Install,
+    Part,
+    Stage,
+    Stream,
+    deps_of,
+)
+from verification.engine.reports.problems import ProblemFormat
+from verification.engine.reports.testing import TestFormat
+
+
+def go(component: Component, paths: Sequence[str], read: Read) -> Part:
+    folder = deps_of(component)
+    inputs = tuple(path for path in map(component.path, ("go.mod", "go.sum")) if path in paths)
+    needs = component.path("go.sum") in paths
+    install = Install("GOPROXY= GOFLAGS= go mod download", inputs) if needs else Install()
+    stages = (
+        Stage(BUILD, "go build ./...", Expected(ProblemFormat.GO_BUILD, Stream.ERR)),
+        Stage(TYPES, skipped="The build checks the types."),
+        Stage(LINT, "go vet ./...", Expected(ProblemFormat.GO_VET, Stream.ERR)),
+        Stage(SECURITY, skipped="No security tool is set up for Go."),
+        Stage(TEST, f'go test -json ./... > "{REPORT}"', Expected(TestFormat.GO)),
+        Stage(RUN, skipped="No entry point is named."),
+    )
+    return Part(
+        component,
+        install,
+        stages,
+        environment={
+            "PATH": "/usr/local/go/bin:/usr/lib/go/bin:/usr/local/bin:/usr/bin:/bin",
+            "GOMODCACHE": f"{folder}/mod",
+            "GOCACHE": "/tmp/go",  # noqa: S108 - of the container
+            "GOFLAGS": "-mod=readonly",
+            "GOPROXY": "off",
+            "GOTOOLCHAIN": "local",
+        },
+    )

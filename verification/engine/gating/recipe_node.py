@@ -1,0 +1,119 @@
+"""Node: npm, the package's own scripts, and its test runner asked for a report it can give."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from verification.engine.gating.components import Component, Read
+from verification.engine.gating.stages import (
+    BUILD,
+    LINT,
+    REPORT,
+    RUN,
+    SECURITY,
+    TEST,
+    TYPES,
+    Expected,
+    Install,
+    Part,
+    Stage,
+    Stream,
+    deps_of,
+)
+from verification.engine.reports.problems import ProblemFormat
+from verification.engine.reports.testing import TestFormat
+
+MANIFESTS = ("package.json", "package-lock.json", "npm-shrinkwrap.json")
+_NO_TEST = re.compile(r"no test specified", re.IGNORECASE)
+_NODE_TEST = re.compile(r"(?:^|\s)node\s+(?:\S+\s+)*?--test(?:\s|$)")
+_RUNNERS: Sequence[tuple[str, str, TestFormat]] = (
+    ("vitest", f'vitest run --reporter json --outputFile "{REPORT}"', TestFormat.JEST),
+    ("jest", f'jest --json --outputFile "{REPORT}"', TestFormat.JEST),
+    ("mocha", f'mocha --reporter json --reporter-option output="{REPORT}"', TestFormat.MOCHA),
+)
+
+
+def node(component: Component, paths: Sequence[str], read: Read) -> Part:
+    package = _package(read(component.path("package.json")))
+    scripts = _table(package, "scripts")
+    known = {*_table(package, "dependencies"), *_table(package, "devDependencies")}
+    needs = bool(known) or "workspaces" in package
+    folder = deps_of(component)
+    stages = (
+        _script(scripts, BUILD),
+        _types(component, paths, known),
+        _lint(known),
+        Stage(SECURITY, skipped="No security tool is set up for Node."),
+        _test(scripts),
+        Stage(RUN, skipped="No entry point is named."),
+    )
+    return Part(
+        component,
+        _install(component, paths, folder) if needs else Install(),
+        stages,
+        environment={
+            "PATH": f"{folder}/node_modules/.bin:/opt/loomverify/bin:/usr/local/bin:/usr/bin:/bin",
+            "CI": "1",
+            "npm_config_update_notifier": "false",
+        },
+        linked={"node_modules": f"{folder}/node_modules"} if needs else {},
+    )
+
+
+def _install(component: Component, paths: Sequence[str], folder: str) -> Install:
+    inputs = tuple(path for path in map(component.path, MANIFESTS) if path in paths)
+    verb = "ci" if len(inputs) > 1 else "install"
+    return Install(
+        f"mkdir -p {folder} && cp ./*.json {folder} && cd {folder} && "
+        f"npm {verb} --no-audit --no-fund",
+        inputs,
+    )
+
+
+def _script(scripts: Mapping[str, Any], name: str) -> Stage:
+    if not isinstance(scripts.get(name), str):
+        return Stage(name, skipped=f"The package has no script {name}.")
+    return Stage(name, f"npm run --silent {name}")
+
+
+def _types(component: Component, paths: Sequence[str], known: set[str]) -> Stage:
+    if component.path("tsconfig.json") not in paths or "typescript" not in known:
+        return Stage(TYPES, skipped="No type checker is configured.")
+    expected = Expected(ProblemFormat.TSC, Stream.OUT)
+    return Stage(TYPES, "tsc --noEmit --pretty false", expected)
+
+
+def _lint(known: set[str]) -> Stage:
+    if "eslint" not in known:
+        return Stage(LINT, skipped="No linter is configured.")
+    command = f'eslint --format json --output-file "{REPORT}" .'
+    return Stage(LINT, command, Expected(ProblemFormat.ESLINT))
+
+
+def _test(scripts: Mapping[str, Any]) -> Stage:
+    script = scripts.get(TEST)
+    if not isinstance(script, str) or not script.strip() or _NO_TEST.search(script):
+        return Stage(TEST, skipped="The package names no tests.")
+    if _NODE_TEST.search(script):
+        command = f'node --test --test-reporter=tap --test-reporter-destination="{REPORT}"'
+        return Stage(TEST, command, Expected(TestFormat.TAP))
+    for runner, command, form in _RUNNERS:
+        if re.search(rf"(?<![\w@/-]){runner}(?![\w-])", script):
+            return Stage(TEST, command, Expected(form))
+    return Stage(TEST, "npm test --silent", is_given=True)
+
+
+def _package(content: bytes | None) -> Mapping[str, Any]:
+    try:
+        value = json.loads(content or b"{}")
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _table(owner: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    value = owner.get(name)
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,135 @@
+"""Python: pip, compileall, mypy where it is configured, pytest, ruff."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+from verification.engine.gating.components import Component, Read
+from verification.engine.gating.stages import (
+    BUILD,
+    LINT,
+    REPORT,
+    RUN,
+    SECURITY,
+    TEST,
+    TYPES,
+    Expected,
+    Install,
+    Part,
+    Stage,
+    deps_of,
+)
+from verification.engine.reports.problems import ProblemFormat
+from verification.engine.reports.testing import TestFormat
+
+TOOLS = "/opt/loomverify"
+TRAILER = "loomverify: the test runner came to its end"
+MAX_REQUIREMENTS = 300
+_REQUIREMENT = re.compile(r"[A-Za-z0-9][^\x00-\x1f\x7f]{0,300}")
+_REQUIREMENTS_FILE = re.compile(
+    r"(?:requirements/[\w.-]+|[\w.-]*(?:requirement|constraint)[\w.-]*)\.txt"
+)
+_GROUPS = ("test", "tests", "testing", "dev")
+
+
+def python(component: Component, paths: Sequence[str], read: Read) -> Part:
+    project = _project(read(component.path("pyproject.toml")))
+    types = _types(component, paths, project)
+    stages = (
+        Stage(BUILD, "python3 -I -m compileall -q ."),
+        types,
+        Stage(
+            LINT,
+            f'{TOOLS}/bin/ruff check --no-cache --output-format json -o "{REPORT}" .',
+            Expected(ProblemFormat.RUFF),
+            is_apart=True,
+        ),
+        Stage(
+            SECURITY,
+            f"{TOOLS}/bin/ruff check --isolated --no-cache --select S --ignore S101 "
+            f'--output-format json -o "{REPORT}" .',
+            Expected(ProblemFormat.RUFF),
+            is_apart=True,
+        ),
+        Stage(
+            TEST,
+            f'python3 -P {TOOLS}/run_pytest.py -p no:cacheprovider --junitxml "{REPORT}"',
+            Expected(TestFormat.JUNIT),
+            trailer=TRAILER,
+        ),
+        Stage(RUN, skipped="No entry point is named."),
+    )
+    bin_folder = f"{deps_of(component)}/bin"
+    return Part(
+        component,
+        _install(component, paths, project),
+        stages,
+        environment={
+            "PATH": f"{bin_folder}:/usr/local/bin:/usr/bin:/bin",
+            "PYTHONDONTWRITEBYTECODE": "1",
+        },
+    )
+
+
+def _install(component: Component, paths: Sequence[str], project: Mapping[str, Any]) -> Install:
+    """What its files name; nothing of the work itself is run or read."""
+    folder = deps_of(component)
+    prepare = f"python3 -m venv {folder}"
+    base = f"{prepare} && {folder}/bin/python -m pip install --no-input"
+    if "requirements.txt" in component.markers:
+        inputs = tuple(sorted(path for path in paths if _is_requirements(component, path)))
+        return Install(f"{base} -r requirements.txt", inputs, prepare)
+    named = list(islice(_named(project), MAX_REQUIREMENTS))
+    if not named:
+        return Install(prepare=prepare)
+    return Install(f"{base} {' '.join(map(shlex.quote, named))}", prepare=prepare)
+
+
+def _is_requirements(component: Component, path: str) -> bool:
+    prefix = f"{component.folder}/" if component.folder else ""
+    inner = path.removeprefix(prefix)
+    return path.startswith(prefix) and bool(_REQUIREMENTS_FILE.fullmatch(inner))
+
+
+def _named(project: Mapping[str, Any]) -> Iterator[str]:
+    table = _table(project, "project")
+    yield from _requirements(table.get("dependencies"))
+    for owner in (_table(table, "optional-dependencies"), _table(project, "dependency-groups")):
+        for group in _GROUPS:
+            yield from _requirements(owner.get(group))
+
+
+def _requirements(value: object) -> Iterator[str]:
+    for one in value if isinstance(value, list) else ():
+        # An option, a path or a line break would be more than a requirement.
+        if isinstance(one, str) and _REQUIREMENT.fullmatch(one):
+            yield one
+
+
+def _types(component: Component, paths: Sequence[str], project: Mapping[str, Any]) -> Stage:
+    is_asked = "mypy" in _table(project, "tool") or component.path("mypy.ini") in paths
+    if not is_asked:
+        return Stage(TYPES, skipped="No type checker is configured.")
+    return Stage(
+        TYPES,
+        f'{TOOLS}/bin/mypy --output json --python-executable "$(command -v python3)" '
+        f'--cache-dir /dev/null . > "{REPORT}"',
+        Expected(ProblemFormat.MYPY),
+    )
+
+
+def _project(content: bytes | None) -> Mapping[str, Any]:
+    try:
+        return tomllib.loads((content or b"").decode())
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError):
+        return {}
+
+
+def _table(owner: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    value = owner.get(name)
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,146 @@
+"""The gates of a component, one after another: what is run, what is left out, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+
+from verification.engine.gates import GateReport
+from verification.engine.gating.judging import Judged, judged
+from verification.engine.gating.sandbox import Box, Sandbox, SandboxLost
+from verification.engine.gating.stages import (
+    BUILD,
+    INSTALL,
+    ORDER,
+    TEST,
+    Ended,
+    Install,
+    Part,
+    Stage,
+)
+from verification.engine.outcome import Status
+from verification.engine.reports.model import TestCounts
+
+Tell = Callable[[Part, Stage, Ended, Judged], GateReport]
+"""Called as a gate ends; what it returns is the report."""
+
+
+@dataclass(frozen=True, slots=True)
+class Track:
+    """What is run one after another in one container.
+
+    `known` are reports of the same commands over the same work, by gate: they are not run again.
+    """
+
+    part: Part
+    stages: tuple[Stage, ...]
+    is_apart: bool
+    wants_install: bool = False
+    known: Mapping[str, GateReport] = field(default_factory=dict, hash=False)
+
+    @property
+    def is_known(self) -> bool:
+        return all(not one.command or one.gate in self.known for one in self.stages)
+
+
+def tracks_of(
+    parts: Sequence[Part], wanted: Collection[str], known: Mapping[str, Mapping[str, GateReport]]
+) -> list[Track]:
+    """What can be run side by side: of each component what runs its code, and what only looks.
+
+    `known` are reports of earlier runs, by the component's name and the gate.
+    """
+    found = []
+    for part in parts:
+        stages = sorted(
+            (stage for stage in part.stages if stage.gate in wanted),
+            key=lambda stage: ORDER.index(stage.gate),
+        )
+        for is_apart in (False, True):
+            own = tuple(one for one in stages if one.is_apart is is_apart)
+            wants_install = not is_apart and INSTALL in wanted
+            if own or wants_install:
+                told = known.get(part.component.name, {})
+                found.append(Track(part, own, is_apart, wants_install, told))
+    return found
+
+
+def run_track(track: Track, sandbox: Sandbox, tell: Tell) -> Iterator[GateReport]:
+    """Run it to its end; what is lost on the way is a report, too."""
+    part, image = track.part, ""
+    if not track.is_apart and not track.is_known:
+        try:
+            installed = sandbox.install(part)
+        except SandboxLost as lost:
+            yield from _all_lost(track, lost)
+            return
+        image = installed.image
+        report = _install_report(part, installed.ended, tell)
+        if report:
+            yield report
+        elif track.wants_install:
+            yield _nothing_installed(part)
+        if report and report.status is not Status.PASSED:
+            yield from (_left_out(part, one, "The install failed.") for one in track.stages)
+            return
+    elif track.wants_install:
+        yield _nothing_installed(part)
+    yield from _run_stages(track, sandbox, image, tell)
+
+
+def _run_stages(track: Track, sandbox: Sandbox, image: str, tell: Tell) -> Iterator[GateReport]:
+    part, why = track.part, ""
+    with ExitStack() as stack:
+        box: Box | None = None
+        for stage in track.stages:
+            if why or not stage.command:
+                yield _left_out(part, stage, why or stage.skipped)
+                continue
+            report = track.known.get(stage.gate)
+            if report is None:
+                try:
+                    box = box or stack.enter_context(sandbox.box(part, image))
+                    ended = box.run(stage)
+                except SandboxLost as lost:
+                    ended = Ended(lost=str(lost))
+                if ended.exit_code is None:
+                    box = None  # it was stopped with all that ran in it
+                report = tell(part, stage, ended, judged(part, stage, ended))
+            yield report
+            if stage.gate == BUILD and report.status is not Status.PASSED:
+                why = "The build did not pass."
+
+
+def _install_report(part: Part, ended: Ended | None, tell: Tell) -> GateReport | None:
+    if ended is None:
+        return None
+    stage = Stage(INSTALL, part.install.command, seconds=part.seconds[INSTALL])
+    return tell(part, stage, ended, judged(part, stage, ended))
+
+
+def _nothing_installed(part: Part) -> GateReport:
+    why = "It was installed before." if part.install != Install() else "Nothing is to be installed."
+    status = Status.PASSED if part.install != Install() else Status.SKIPPED
+    return GateReport(
+        INSTALL, status, part.component.name, command=part.install.command, detail=why
+    )
+
+
+def _left_out(part: Part, stage: Stage, why: str) -> GateReport:
+    """Skipped is not passed; a test gate with nothing to run says that there are no tests."""
+    report = GateReport(
+        stage.gate, Status.SKIPPED, part.component.name, command=stage.command, detail=why
+    )
+    has_none = stage.gate == TEST and not stage.command
+    return replace(report, tests=TestCounts()) if has_none else report
+
+
+def _all_lost(track: Track, lost: SandboxLost) -> Iterator[GateReport]:
+    stages = [Stage(INSTALL, track.part.install.command), *track.stages]
+    for stage in stages:
+        if stage.command:
+            report = _left_out(track.part, stage, str(lost))
+            yield replace(report, status=Status.ERROR, is_lost=True)
+        elif stage.gate != INSTALL:
+            yield _left_out(track.part, stage, stage.skipped)

@@ -1,0 +1,126 @@
+"""One gate of one component: what is run, within which bounds, and what it is to report."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
+
+from verification.engine.gating.components import Component
+from verification.engine.reports.model import WORKSPACE
+from verification.engine.reports.problems import ProblemFormat
+from verification.engine.reports.testing import TestFormat
+
+INSTALL, BUILD, TYPES, TEST, LINT, SECURITY, RUN = (
+    "install", "build", "types", "test", "lint", "security", "run",
+)  # fmt: skip
+ORDER = (INSTALL, BUILD, TYPES, LINT, SECURITY, TEST, RUN)
+"""The work's own code is met as late as can be: what it changes, nothing after it judges by."""
+
+REPORT = "$LV_REPORT"
+"""In a command: the file for its report, under a name that changes with every run."""
+SECONDS: Mapping[str, int] = MappingProxyType(
+    {INSTALL: 300, BUILD: 300, TYPES: 120, TEST: 120, LINT: 60, SECURITY: 120, RUN: 60}
+)
+
+
+class Stream(StrEnum):
+    """Where a tool puts its report."""
+
+    FILE = "file"
+    OUT = "out"
+    ERR = "err"
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """The report that a command owes."""
+
+    format: TestFormat | ProblemFormat
+    stream: Stream = Stream.FILE
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """`command` is a shell's text, run in the component's folder; '' where `skipped` says why not.
+
+    `is_apart`: it runs none of the work and needs nothing that was installed, so that it is run
+    where neither can reach it. `is_given`: the plan or the workspace names the command itself.
+    `trailer`: the line that its runner ends with, when it comes to its end.
+    """
+
+    gate: str
+    command: str = ""
+    expected: Expected | None = None
+    seconds: int = 0
+    is_apart: bool = False
+    is_given: bool = False
+    skipped: str = ""
+    trailer: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Install:
+    """`inputs` are the files it may read, by path; '' as a command: nothing is to be installed.
+
+    `prepare` makes the place that somebody's own commands install into.
+    """
+
+    command: str = ""
+    inputs: tuple[str, ...] = ()
+    prepare: str = ""
+    is_given: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A component, and how it is built and tried. `environment` is that of all its commands.
+
+    `linked` are folders of the component, made to point to what was installed: {name: target}.
+    """
+
+    component: Component
+    install: Install
+    stages: tuple[Stage, ...]
+    environment: Mapping[str, str] = field(default_factory=dict, hash=False)
+    linked: Mapping[str, str] = field(default_factory=dict, hash=False)
+    seconds: Mapping[str, int] = field(default_factory=lambda: SECONDS, hash=False)
+
+    @property
+    def tools(self) -> str:
+        """Which image it is run in: one for each language."""
+        return str(self.component.language)
+
+    @property
+    def deps(self) -> str:
+        """Where its dependencies are installed."""
+        return deps_of(self.component)
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a command ended. `exit_code` None: it was stopped, or was lost for the reason `lost`.
+
+    `out` and `err` are heads and tails of what it wrote; `whole` says that nothing is missing.
+    """
+
+    exit_code: int | None = None
+    is_timed_out: bool = False
+    lost: str = ""
+    out: bytes = b""
+    err: bytes = b""
+    is_whole: bool = True
+    report: bytes | None = None
+    duration_ms: int = 0
+
+
+def deps_of(component: Component) -> str:
+    folder = re.sub(r"[^A-Za-z0-9._]+", "-", component.folder) or "root"
+    return f"/deps/{folder}.{component.language}"
+
+
+def workdir(component: Component) -> str:
+    """The folder in which its commands are run."""
+    return f"{WORKSPACE}/{component.folder}".rstrip("/")

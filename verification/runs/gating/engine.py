@@ -1,0 +1,32 @@
+"""Whether this worker's Docker engine answers; what lost workers left in it is swept by the way."""
+
+from __future__ import annotations
+
+import logging
+
+from docker.errors import DockerException
+
+from verification.adapters.sandbox.docker import connect
+from verification.adapters.sandbox.sweeping import sweep
+from verification.engine.gating.sandbox import SandboxLost
+from verification.runs.gating.settings import sandbox_settings
+
+logger = logging.getLogger(__name__)
+
+
+def answers() -> bool:
+    """Never raises: a worker without an engine serves nobody, and harms nobody."""
+    settings = sandbox_settings()
+    try:
+        client = connect(settings)
+    except SandboxLost:
+        return False
+    try:
+        if swept := sweep(client, settings):
+            logger.warning("sandbox_swept containers=%s", swept)
+    except (DockerException, OSError) as error:
+        logger.warning("sandbox_not_swept error=%s", type(error).__name__)
+        return False
+    finally:
+        client.close()
+    return True

@@ -1,0 +1,77 @@
+"""What a page shows of gates that run: which one, since when, and the last it wrote."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from django.utils import timezone
+
+from verification.engine.finding import cleaned
+from verification.engine.gates import GateReport
+from verification.engine.gating.stages import Part
+from verification.runs.models import GateProgress
+
+TAIL_BYTES = 8_000
+SAVE_SECONDS = 1.0
+
+Place = tuple[str, str]
+"""Component and gate."""
+
+
+@dataclass(slots=True)
+class Shown:
+    started_at: datetime
+    tail: bytes = b""
+    status: str = ""
+    is_saved: bool = False
+
+
+@dataclass(slots=True)
+class Progress:
+    """Gathered as it comes, and written now and then: a page asks once in two seconds."""
+
+    evaluation_id: int
+    shown: dict[Place, Shown] = field(default_factory=dict)
+    saved: float = 0.0
+
+    def add(self, part: Part, gate: str, chunk: bytes) -> None:
+        shown = self._of(part, gate)
+        shown.tail = (shown.tail + chunk)[-TAIL_BYTES:]
+        shown.is_saved = False
+
+    def end(self, part: Part, report: GateReport) -> None:
+        shown = self._of(part, report.gate)
+        shown.status = report.status.value
+        shown.is_saved = False
+
+    def save(self) -> None:
+        if time.monotonic() - self.saved < SAVE_SECONDS:
+            return
+        self.saved = time.monotonic()
+        changed = [(place, one) for place, one in self.shown.items() if not one.is_saved]
+        if not changed:
+            return
+        GateProgress.objects.bulk_create(
+            [self._row(place, one) for place, one in changed],
+            update_conflicts=True,
+            unique_fields=["evaluation", "gate", "component"],
+            update_fields=["status", "tail"],
+        )
+        for _, one in changed:
+            one.is_saved = True
+
+    def _of(self, part: Part, gate: str) -> Shown:
+        return self.shown.setdefault((part.component.name, gate), Shown(timezone.now()))
+
+    def _row(self, place: Place, one: Shown) -> GateProgress:
+        component, gate = place
+        return GateProgress(
+            evaluation_id=self.evaluation_id,
+            component=component,
+            gate=gate,
+            status=one.status,
+            started_at=one.started_at,
+            tail=cleaned(one.tail.decode(errors="replace").replace("\x00", "\ufffd")),
+        )

@@ -1,0 +1,174 @@
+"""The gates of one evaluation in a sandbox: tracks side by side, told of as they run."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
+from queue import Empty, SimpleQueue
+
+from verification.adapters.sandbox.docker import DockerSandbox, connect
+from verification.adapters.sandbox.docker import Work as Tried
+from verification.engine.case import Case
+from verification.engine.evidence import Workspace
+from verification.engine.gates import GateReport
+from verification.engine.gating.judging import Judged
+from verification.engine.gating.running import Track, run_track, tracks_of
+from verification.engine.gating.sandbox import SandboxLost
+from verification.engine.gating.stages import Ended, Part, Stage
+from verification.engine.outcome import Status
+from verification.runs.evidence_store import Digest, digest_of, store_contents
+from verification.runs.gating.known import REUSED, inputs_sha256, known_reports
+from verification.runs.gating.planning import parts_of
+from verification.runs.gating.ports import LostGates
+from verification.runs.gating.progress import Progress
+from verification.runs.gating.settings import sandbox_settings
+from verification.runs.holding import Hold
+from verification.runs.work import Begun, Work
+
+TURN_SECONDS = 0.5
+CHECK_SECONDS = 5.0
+NOTHING_KNOWN = "Nothing here is known to be built or tried: there is no file that says how."
+
+Told = Callable[[], None]
+"""Something for the thread that may write to the database."""
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxGates:
+    """The engine's port `Gates`, by the Docker engine that this worker reaches."""
+
+    work: Work
+    begun: Begun
+    files: dict[str, Digest]
+    workspace: Workspace
+    hold: Hold
+    began: float = field(default_factory=time.monotonic)
+
+    def run(self, case: Case) -> Sequence[GateReport]:
+        try:
+            client = connect(sandbox_settings())
+        except SandboxLost as lost:
+            return LostGates(str(lost)).run(case)
+        try:
+            return self._run(case, client)
+        except SandboxLost as lost:
+            return LostGates(str(lost)).run(case)
+        finally:
+            client.close()
+
+    def _run(self, case: Case, client: object) -> Sequence[GateReport]:
+        parts = parts_of(case, self.workspace)
+        if not parts:
+            return [
+                GateReport(gate, Status.ERROR, detail=NOTHING_KNOWN) for gate in case.phase.gates
+            ]
+        queue: SimpleQueue[Told] = SimpleQueue()
+        progress = Progress(self.begun.evaluation_id)
+        sandbox = DockerSandbox(
+            client,  # type: ignore[arg-type]
+            sandbox_settings(),
+            Tried(self.work.project_uuid.hex, sorted(self.files), self.workspace.read),
+            lambda part, gate, chunk: queue.put(lambda: progress.add(part, gate, chunk)),
+        )
+        key = self._key(sandbox, parts)
+        known = known_reports(self.work.project_id, parts, key)
+        tracks = tracks_of(parts, case.phase.gates, known)
+
+        def tell(part: Part, stage: Stage, ended: Ended, judged: Judged) -> GateReport:
+            report = self._kept(part, stage, ended, judged, key)
+            queue.put(lambda: progress.end(part, report))
+            return report
+
+        found = _side_by_side(tracks, sandbox, tell, queue, self._watched(progress))
+        return [report for reports in found for report in reports]
+
+    def _key(self, sandbox: DockerSandbox, parts: Sequence[Part]) -> Callable[[Part, Stage], str]:
+        images = {part.component.name: sandbox.image(part) for part in parts}
+
+        def key(part: Part, stage: Stage) -> str:
+            image = images[part.component.name]
+            return inputs_sha256(self.work.project_uuid.hex, image, part, stage, self.files)
+
+        return key
+
+    def _kept(
+        self,
+        part: Part,
+        stage: Stage,
+        ended: Ended,
+        judged: Judged,
+        key: Callable[[Part, Stage], str],
+    ) -> GateReport:
+        """Store what was written and reported, and name it."""
+        log = _log(ended)
+        record = json.dumps(
+            {
+                "tests": asdict(judged.tests) if judged.tests else None,
+                "problems": asdict(judged.problems) if judged.problems else None,
+            }
+        ).encode()
+        has_record = judged.tests is not None or judged.problems is not None
+        store_contents(self.work.project, [log, *([record] if has_record else ())])
+        is_reused = judged.report.status in REUSED and not judged.report.contradiction
+        return replace(
+            judged.report,
+            log=digest_of(log),
+            record=digest_of(record) if has_record else None,
+            inputs_sha256=key(part, stage) if is_reused else "",
+            started_ms=max(0, round((time.monotonic() - self.began) * 1000) - ended.duration_ms),
+        )
+
+    def _watched(self, progress: Progress) -> Callable[[], None]:
+        """Raises `LeaseLost`: the run was cancelled, or another worker has it."""
+        checked = time.monotonic()
+
+        def watch() -> None:
+            nonlocal checked
+            progress.save()
+            if time.monotonic() - checked > CHECK_SECONDS:
+                checked = time.monotonic()
+                self.hold.check()
+
+        return watch
+
+
+def _side_by_side(
+    tracks: Sequence[Track],
+    sandbox: DockerSandbox,
+    tell: Callable[[Part, Stage, Ended, Judged], GateReport],
+    queue: SimpleQueue[Told],
+    watch: Callable[[], None],
+) -> list[list[GateReport]]:
+    """Run every track; in this thread alone is the database written to."""
+    with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
+        running = [pool.submit(_finished, one, sandbox, tell) for one in tracks]
+        try:
+            while not (all(one.done() for one in running) and queue.empty()):
+                with suppress(Empty):
+                    queue.get(timeout=TURN_SECONDS)()
+                watch()
+        except BaseException:
+            for one in running:
+                one.cancel()
+            sandbox.stop()
+            raise
+    return [one.result() for one in running]
+
+
+def _finished(
+    track: Track,
+    sandbox: DockerSandbox,
+    tell: Callable[[Part, Stage, Ended, Judged], GateReport],
+) -> list[GateReport]:
+    return list(run_track(track, sandbox, tell))
+
+
+def _log(ended: Ended) -> bytes:
+    if not ended.err:
+        return ended.out
+    return ended.out + (b"\n" if ended.out else b"") + ended.err
