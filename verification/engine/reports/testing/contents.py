@@ -10,7 +10,7 @@ from typing import Any
 from verification.engine.reports.model import MAX_REPORT_BYTES, TestCounts, Unreadable, number
 from verification.engine.reports.model import milliseconds as of_seconds
 
-MAX_LINES = 1_000_000
+MAX_LINES = 500_000
 _COLOUR = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
 _MAX_COUNT_DIGITS = 9
 

@@ -45,7 +45,7 @@ class _Test:
         self.ends.add(status)
 
     def told(self, output: object) -> None:
-        if isinstance(output, str) and self.printed_chars < MAX_MESSAGE_CHARS:
+        if isinstance(output, str) and output and self.printed_chars < MAX_MESSAGE_CHARS:
             self.printed.append(output)
             self.printed_chars += len(output)
 
@@ -66,33 +66,40 @@ class _Package:
 class _Stream:
     packages: dict[str, _Package] = field(default_factory=dict)
     builds: dict[str, _Test] = field(default_factory=dict)
+    unbuilt: dict[str, str] = field(default_factory=dict)
 
     def package(self, title: str) -> _Package:
-        return self.packages.setdefault(title, _Package())
+        if title not in self.packages:
+            self.packages[title] = _Package()
+        return self.packages[title]
 
     def note(self, event: Mapping[str, Any]) -> None:
         title, action, test = event.get("Package"), event.get("Action"), event.get("Test")
         if not isinstance(action, str):
             raise Unreadable("An event of the report has no action.")
         if not isinstance(title, str):
-            self.note_build(event)
+            self.note_build(event, action)
             return
-        actor = self.package(title).own
+        package = self.package(title)
+        actor = package.own
         if isinstance(test, str) and test:
-            actor = self.package(title).tests.setdefault(test, _Test())
+            actor = package.tests.setdefault(test, _Test())
         if action in ("run", "start"):
             actor.run()
         elif action == "output":
             actor.told(event.get("Output"))
         elif action in _ENDS:
-            failed_build = self.builds.get(str(event.get("FailedBuild")))
-            actor.printed[:0] = failed_build.printed if failed_build else []
+            actor.told(self.unbuilt.get(str(event.get("FailedBuild"))))
             actor.end(_ENDS[action], event.get("Elapsed"))
 
-    def note_build(self, event: Mapping[str, Any]) -> None:
+    def note_build(self, event: Mapping[str, Any], action: str) -> None:
         path = event.get("ImportPath")
-        if isinstance(path, str):
+        if not isinstance(path, str):
+            return
+        if action == "build-output":
             self.builds.setdefault(path, _Test()).told(event.get("Output"))
+        elif action == "build-fail" and path in self.builds:
+            self.unbuilt[path] = "".join(self.builds.pop(path).printed)
 
 
 def read(content: bytes, folder: str = "") -> TestReport:

@@ -31,6 +31,7 @@ _STATUSES = {
     "Inconclusive": CaseStatus.SKIPPED,
     "Pending": CaseStatus.SKIPPED,
 }
+_PLACED_CHARS = 20_000
 _GOOD_ENDS = frozenset({"Completed", "Passed", "Warning", "NotExecuted"})
 _BAD = (CaseStatus.FAILED, CaseStatus.ERROR)
 _DURATION = re.compile(r"(\d{1,2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?")
@@ -67,7 +68,7 @@ def _leaves(results: list[Element]) -> Iterator[Element]:
 def _case(result: Element, folder: str) -> TestCase:
     outcome = result.get("outcome") or ""
     told = "\n".join(_told(result))
-    place = _PLACE.search(told)
+    place = _PLACE.search(told[:_PLACED_CHARS])
     path = inner_path(place[1], folder) if place else ""
     return TestCase(
         name=name(result.get("testName")),

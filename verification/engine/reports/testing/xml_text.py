@@ -10,7 +10,7 @@ from defusedxml.ElementTree import XMLParser
 from verification.engine.reports.model import Unreadable
 from verification.engine.reports.testing.contents import bounded
 
-MAX_ELEMENTS = 1_000_000
+MAX_ELEMENTS = 400_000
 MAX_DEPTH = 60
 
 
