@@ -1,7 +1,7 @@
 """Loaded before Django's settings are: tests have a database and a data folder of their own.
 
 What the machine does not offer is skipped with its reason, and is an error when
-`LOOMVERIFY_REQUIRE` (comma list: chromium, redis) names it.
+`LOOMVERIFY_REQUIRE` (comma list: chromium, redis, docker) names it.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.postgres import ensure_test_database
+from tests.sandbox.engine import lacking_engine
 
 CHROMIUM = Path("/usr/bin/chromium")
 EDGE_SECONDS = 10.0
@@ -49,6 +50,8 @@ def _missing() -> Iterator[tuple[str, str, str]]:
         yield "browser", "chromium", f"{CHROMIUM} is not installed"
     if shutil.which("redis-server") is None:
         yield "redis", "redis", "redis-server is not installed"
+    if lacking := lacking_engine():
+        yield "docker", "docker", lacking
 
 
 def pytest_collection_finish() -> None:

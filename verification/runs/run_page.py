@@ -16,6 +16,7 @@ from processes.selectors import definition_of
 from verification.engine.outcome import FindingVerdict
 from verification.runs import wording
 from verification.runs.artefacts import Mark
+from verification.runs.gating.page import GatesPart, gates_part
 from verification.runs.judged_page import JudgedParts
 from verification.runs.material import DIFF, LINES_BEFORE_PLACE, OUTPUT, Material, Pane
 from verification.runs.models import Evaluation, Event, Finding, Run, RunFile, Submission
@@ -190,6 +191,11 @@ class RunPage:
             Step(tier, name, results.get(tier), "" if tier in results else self._absence(tier))
             for tier, name in names.items()
         ]
+
+    @cached_property
+    def gates(self) -> GatesPart:
+        codes = [one.row.reason_code for one in self.findings]
+        return gates_part(self.run, self.evaluation, self.evaluations, codes)
 
     def _absence(self, tier: int) -> str:
         if tier > self.run.tier_requested:

@@ -8,6 +8,7 @@ from verification.runs.viewing.urls import urlpatterns as viewing
 RUNS = "p/<slug:project>/runs/"
 RUN = f"{RUNS}<uuid:run>/"
 CALL = f"{RUN}calls/<uuid:evaluation>/<int:tier>/<int:seq>/"
+GATE = f"{RUN}gates/<uuid:evaluation>/<int:position>/"
 
 urlpatterns = [
     *viewing,
@@ -22,6 +23,8 @@ urlpatterns = [
     path(f"{RUN}reverify/", views.run_reverify, name="run_reverify"),
     path(f"{CALL}", judged_views.run_call, name="run_call"),
     path(f"{CALL}<str:side>.txt", judged_views.run_call_text, name="run_call_text"),
+    path(f"{GATE}", views.run_gate, name="run_gate"),
+    path(f"{GATE}<str:kept>.txt", views.run_gate_text, name="run_gate_text"),
     path(f"{RUN}artefacts/<uuid:artefact>", judged_views.run_artefact, name="run_artefact"),
     path(f"{RUN}download/<path:path>", views.run_file_download, name="run_file_download"),
 ]

@@ -24,7 +24,9 @@ from verification.engine.outcome import Outcome, SeverityClass, Verdict
 from verification.runs import judge_wording, reverifying, selectors, services, wording
 from verification.runs import overview as overview_page
 from verification.runs.evidence_store import EvidenceLost, read_blob
-from verification.runs.models import Evaluation, Run, RunState
+from verification.runs.gating.page import gate_of
+from verification.runs.gating.report_page import GatePage
+from verification.runs.models import Evaluation, GateResult, Run, RunState
 from verification.runs.named import file_named, run_named
 from verification.runs.overview_judging import COST_HEIGHT
 from verification.runs.review_figures import review_figures
@@ -164,6 +166,50 @@ def run_file_download(request: AccessRequest, run: uuid.UUID, path: str) -> Http
     answer["X-Content-Type-Options"] = "nosniff"
     answer["Content-Security-Policy"] = "sandbox; default-src 'none'"
     return answer
+
+
+@require_safe
+@project_page()
+def run_gate(
+    request: AccessRequest, run: uuid.UUID, evaluation: uuid.UUID, position: int
+) -> HttpResponse:
+    """What one gate reported, in its place on the run's page or as a page of its own."""
+    found = run_named(request, run)
+    row = _gate(found, evaluation, position)
+    is_part = request.headers.get("HX-Target", "").startswith("gate-")
+    part = "#report" if is_part and "HX-History-Restore-Request" not in request.headers else ""
+    shown = {"run": found, "page": GatePage(found, row)}
+    answer = render(request, f"runs/run_gate.html{part}", shown)
+    answer["Vary"] = "HX-Target, Cookie"
+    return answer
+
+
+@require_safe
+@project_page()
+def run_gate_text(
+    request: AccessRequest, run: uuid.UUID, evaluation: uuid.UUID, position: int, kept: str
+) -> HttpResponse:
+    """What a gate wrote, or all that it reported: text, whatever it looks like."""
+    row = _gate(run_named(request, run), evaluation, position)
+    blob = {"log": row.log, "record": row.record}.get(kept)
+    if blob is None:
+        raise Http404
+    try:
+        content = read_blob(blob)
+    except EvidenceLost as error:
+        raise Http404 from error
+    answer = HttpResponse(content, content_type="text/plain; charset=utf-8")
+    answer["Content-Disposition"] = f'inline; filename="{row.position}-{kept}.txt"'
+    answer["X-Content-Type-Options"] = "nosniff"
+    answer["Content-Security-Policy"] = "sandbox; default-src 'none'"
+    return answer
+
+
+def _gate(run: Run, evaluation: uuid.UUID, position: int) -> GateResult:
+    row = gate_of(run, evaluation, position)
+    if row is None:
+        raise Http404
+    return row
 
 
 @require_POST

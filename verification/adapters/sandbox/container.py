@@ -266,6 +266,7 @@ def _stream(
         for kind, chunk in frames:
             yield kind == 2, chunk
     finally:
+        raw._sock.close()
         raw.close()
 
 

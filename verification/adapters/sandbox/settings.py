@@ -17,7 +17,10 @@ IMAGES: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Of one container. What is written to its workspace counts as memory, too."""
+    """Of one container. What is written to its workspace counts as memory, too.
+
+    `cpus` 0 is no bound.
+    """
 
     memory_bytes: int = 2_000 * MEGABYTE
     cpus: float = 1.0

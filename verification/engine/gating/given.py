@@ -23,6 +23,10 @@ _OWN_OPTIONS = (
     "--collect-only",
     "--co",
 )
+_RUNNERS = (
+    (_PYTEST, "run_pytest.py", " -p no:cacheprovider"),
+    (_GO_TEST, "go test -json", " ./..."),
+)
 
 
 def with_given(
@@ -59,10 +63,7 @@ def _replaced(stage: Stage, commands: Sequence[str]) -> Stage:
 
 def _with_report(stage: Stage, command: str) -> Stage | None:
     """The table's runner with the plan's arguments, where it is the same runner."""
-    for pattern, runner, at in (
-        (_PYTEST, "run_pytest.py", " -p no:cacheprovider"),
-        (_GO_TEST, "go test -json", " ./..."),
-    ):
+    for pattern, runner, at in _RUNNERS:
         match = pattern.fullmatch(command.strip())
         if match is None or runner not in stage.command:
             continue

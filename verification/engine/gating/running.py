@@ -15,7 +15,6 @@ from verification.engine.gating.stages import (
     ORDER,
     TEST,
     Ended,
-    Install,
     Part,
     Stage,
 )
@@ -120,8 +119,9 @@ def _install_report(part: Part, ended: Ended | None, tell: Tell) -> GateReport |
 
 
 def _nothing_installed(part: Part) -> GateReport:
-    why = "It was installed before." if part.install != Install() else "Nothing is to be installed."
-    status = Status.PASSED if part.install != Install() else Status.SKIPPED
+    is_there = bool(part.install.command)
+    why = "It was installed before." if is_there else "Nothing is to be installed."
+    status = Status.PASSED if is_there else Status.SKIPPED
     return GateReport(
         INSTALL, status, part.component.name, command=part.install.command, detail=why
     )

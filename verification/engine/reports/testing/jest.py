@@ -67,7 +67,7 @@ def _of_file(file: Mapping[str, Any], folder: str) -> Iterator[TestCase]:
 
 
 def _case(test: Mapping[str, Any], path: object, folder: str) -> TestCase:
-    titles = [name(title) for title in listed(test.get("ancestorTitles"))]
+    titles = [name(title) for title in listed(test.get("ancestorTitles") or [])]
     told = "\n".join(map(_plain, listed(test.get("failureMessages") or [])))
     inner = inner_path(path, folder)
     place = test.get("location")

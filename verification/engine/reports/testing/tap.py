@@ -27,7 +27,7 @@ _INDENT = 4
 _POINT = re.compile(r"( *)(not )?ok\b(?: +\d{1,9}\b)?(.*)", re.DOTALL)
 _PLAN = re.compile(r"( *)1\.\.(\d{1,9})\s*(?:#.*)?", re.DOTALL)
 _SUBTEST = re.compile(r"( *)# Subtest: ?(.*)", re.DOTALL)
-_DIRECTIVE = re.compile(r"(?:^|\s)#\s?(skip|todo)", re.IGNORECASE)
+_DIRECTIVE = re.compile(r"(?:^|\s)#\s?(?:skip(?:ped)?|todo)\b", re.IGNORECASE)
 _PLACE = re.compile(r"\s*location: '([^\n]{1,500}):(\d{1,9}):\d{1,9}'")
 _BAD = (CaseStatus.FAILED, CaseStatus.ERROR)
 

@@ -21,12 +21,14 @@ _SUREFIRE = re.compile(
 
 
 def read(content: bytes, folder: str = "") -> TestReport:
+    """Of each kind of summary, together: who runs two runners has passed when both have."""
     lines = [line for line in lines_of(content) if len(line) <= _MAX_LINE_CHARS]
-    for find in (pytest_text.found, _by_jest, _by_surefire, _by_share):
-        counts = find(lines)
-        if counts is not None:
-            return TestReport(counts, is_guess=True)
-    raise Unreadable("The text does not say how many tests passed.")
+    finders = (pytest_text.found, _by_jest, _by_surefire)
+    found = [counts for find in finders if (counts := find(lines)) is not None]
+    total = _all_of(found) or _by_share(lines)
+    if total is None:
+        raise Unreadable("The text does not say how many tests passed.")
+    return TestReport(total, is_guess=True)
 
 
 def _by_jest(lines: list[str]) -> TestCounts | None:

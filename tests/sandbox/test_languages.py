@@ -1,0 +1,115 @@
+"""Work in each language that is tried for real: what is right passes, what is wrong is named."""
+
+from __future__ import annotations
+
+import pytest
+from docker import APIClient
+
+from tests.sandbox.engine import tried
+from verification.engine.outcome import Status
+from verification.engine.reports.model import TestCounts
+
+pytestmark = pytest.mark.docker
+
+PYTHON = {
+    "pyproject.toml": '[project]\nname = "x"\nversion = "1"\n[tool.mypy]\n',
+    "calc.py": "def add(a: int, b: int) -> int:\n    return a + b\n",
+    "tests/test_calc.py": "from calc import add\n\n\ndef test_add() -> None:\n    assert add(1, 2) == 3\n",
+}
+NODE = {
+    "package.json": '{"name": "x", "type": "module", "scripts": {"test": "node --test", "build": "node build.js"}}',
+    "build.js": "import { add } from './calc.js';\nif (add(1, 1) !== 2) process.exit(3);\n",
+    "calc.js": "export const add = (a, b) => a + b;\n",
+    "calc.test.js": "import test from 'node:test';\nimport assert from 'node:assert';\nimport { add } from './calc.js';\n"
+    "test('adds', () => assert.equal(add(1, 2), 3));\ntest('adds more', () => assert.equal(add(2, 2), 4));\n",
+}
+GO = {
+    "go.mod": "module example.com/x\n\ngo 1.21\n",
+    "calc.go": "package calc\n\nfunc Add(a, b int) int { return a + b }\n",
+    "calc_test.go": 'package calc\n\nimport "testing"\n\nfunc TestAdd(t *testing.T) {\n\tif Add(1, 2) != 3 {\n\t\tt.Fatal("wrong")\n\t}\n}\n',
+}
+
+
+def test_python_that_is_right_passes_every_gate(engine: APIClient) -> None:
+    found = tried(engine, PYTHON)
+
+    statuses = {gate: str(report.status) for gate, report in found.reports.items()}
+    assert statuses == {
+        "install": "skipped",
+        "build": "passed",
+        "types": "passed",
+        "test": "passed",
+        "lint": "passed",
+        "security": "passed",
+        "run": "skipped",
+    }
+    assert found.reports["test"].tests == TestCounts(passed=1)
+
+
+def test_python_that_is_wrong_is_told_gate_by_gate_at_its_place(engine: APIClient) -> None:
+    wrong = {
+        **PYTHON,
+        "calc.py": "import os\n\n\ndef add(a: int, b: int) -> int:\n    return str(a - b)\n",
+        "danger.py": "import subprocess\n\n\ndef call(line: str) -> None:\n    subprocess.call(line, shell=True)\n",
+    }
+
+    found = tried(engine, wrong).reports
+
+    [failure] = found["test"].failures
+    assert (failure.name, failure.path, failure.line) == ("test_add", "tests/test_calc.py", 5)
+    assert [(one.path, one.line) for one in found["types"].problems] == [("calc.py", 5)]
+    assert ("calc.py", 1, "F401") in [(p.path, p.line, p.rule) for p in found["lint"].problems]
+    assert {"S602"} <= {one.rule for one in found["security"].problems}
+    assert found["build"].status is Status.PASSED
+
+
+def test_python_that_does_not_compile_fails_its_build_and_is_not_tried(engine: APIClient) -> None:
+    found = tried(engine, {**PYTHON, "calc.py": "def add(:\n"}, "build", "test").reports
+
+    assert found["build"].status is Status.FAILED
+    assert "calc.py" in found["build"].detail
+    assert (found["test"].status, found["test"].tests) == (Status.SKIPPED, None)
+
+
+def test_node_is_built_and_its_tests_are_counted(engine: APIClient) -> None:
+    found = tried(engine, NODE, "build", "test").reports
+
+    assert found["build"].status is Status.PASSED
+    assert (found["test"].status, found["test"].tests) == (Status.PASSED, TestCounts(passed=2))
+
+
+def test_node_that_is_wrong_is_told_test_by_test(engine: APIClient) -> None:
+    wrong = {**NODE, "calc.js": "export const add = (a, b) => a + b - (a === 2 ? 1 : 0);\n"}
+
+    found = tried(engine, wrong, "build", "test").reports
+
+    assert found["test"].tests == TestCounts(passed=1, failed=1)
+    assert [one.name for one in found["test"].failures] == ["adds more"]
+
+
+def test_a_package_without_tests_has_none(engine: APIClient) -> None:
+    none = {
+        "package.json": '{"name": "x", "scripts": {"test": "echo \\"Error: no test specified\\" && exit 1"}}'
+    }
+
+    assert tried(engine, none, "test").reports["test"].ran_no_test
+
+
+def test_go_is_built_and_its_tests_are_counted(engine: APIClient) -> None:
+    found = tried(engine, GO, "build", "lint", "test").reports
+
+    assert {gate: str(one.status) for gate, one in found.items()} == {
+        "build": "passed",
+        "lint": "passed",
+        "test": "passed",
+    }
+    assert found["test"].tests == TestCounts(passed=1)
+
+
+def test_go_that_does_not_build_names_the_line(engine: APIClient) -> None:
+    found = tried(
+        engine, {**GO, "calc.go": "package calc\n\nfunc Add(a, b int) int { return c }\n"}, "build"
+    )
+
+    [problem] = found.reports["build"].problems
+    assert (problem.path, problem.line) == ("calc.go", 3)

@@ -1,0 +1,3 @@
+module loomverify.invalid/warm
+
+go 1.21

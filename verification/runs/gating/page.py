@@ -1,0 +1,240 @@
+"""The gates of a run as its page shows them: on one time axis, and what they write as they run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from uuid import UUID
+
+from django.db.models import F, QuerySet
+
+from loomverify.env import environment
+from verification.engine.gating.stages import ORDER
+from verification.engine.outcome import Status
+from verification.runs import wording
+from verification.runs.gating.selectors import gate_rows
+from verification.runs.models import Evaluation, GateProgress, GateResult, Run, RunState
+from verification.runs.wording import Badge
+
+TICKS = 4
+TAIL_LINES = 12
+MAX_TAIL_LINE_CHARS = 400
+MIN_BAR_PERCENT = 0.8
+MAX_POSITION = 32_767
+OF_REPORT = ("is_guess", "is_lost", "contradiction", "problem_count", "reused_from")
+TO_DO = (
+    "Start a worker that reaches a Docker engine, "
+    "or set LOOMVERIFY_SANDBOX=off where no submitted code may run."
+)
+TO_DO_WHEN_OFF = (
+    "The sandbox is switched off here. Set LOOMVERIFY_SANDBOX=docker, start a worker that reaches "
+    "a Docker engine, and verify the run again."
+)
+COUNTED = (("passed", "passed"), ("failed", "failed"), ("errors", "broken"), ("skipped", "skipped"))
+
+
+def shown_rows() -> QuerySet[GateResult]:
+    """With what of its report a line says: `told_…`; the reports themselves may be long."""
+    told = {f"told_{name}": F(f"report__{name}") for name in OF_REPORT}
+    return gate_rows().annotate(**told)
+
+
+def gate_of(run: Run, evaluation: UUID, position: int) -> GateResult | None:
+    """One gate with its report and what is kept beside it."""
+    if position > MAX_POSITION:
+        return None
+    found = GateResult.objects.select_related(
+        "evaluation", "reused_from", "log__project", "record__project"
+    ).defer("reused_from__search", "reused_from__result")
+    told = {f"told_{name}": F(f"report__{name}") for name in OF_REPORT}
+    here = found.annotate(**told).filter(evaluation__run=run, evaluation__uuid=evaluation)
+    return here.filter(position=position).first()
+
+
+@dataclass(frozen=True, slots=True)
+class ShownGate:
+    """`axis_ms` is as long as the time axis that its bar stands on."""
+
+    row: GateResult
+    axis_ms: int = 1
+
+    @property
+    def badge(self) -> Badge:
+        """What contradicts itself says nothing of the work."""
+        status = Status.ERROR if self.contradiction else Status(self.row.status)
+        return wording.STATUSES[status]
+
+    @property
+    def contradiction(self) -> str:
+        return str(_told(self.row, "contradiction") or "")
+
+    @property
+    def is_guess(self) -> bool:
+        return bool(_told(self.row, "is_guess"))
+
+    @property
+    def is_lost(self) -> bool:
+        return bool(_told(self.row, "is_lost"))
+
+    @property
+    def is_reused(self) -> bool:
+        return bool(self.row.reused_from_id or _told(self.row, "reused_from"))
+
+    @property
+    def is_skipped(self) -> bool:
+        return self.row.status == Status.SKIPPED
+
+    @property
+    def said(self) -> str:
+        """What it counted, in words; else why nothing ran."""
+        if self.row.tests and any(self.row.tests.values()):
+            return counted_words(self.row.tests)
+        if problems := _told(self.row, "problem_count"):
+            return f"{problems} problem{'' if problems == 1 else 's'}"
+        is_short = self.is_skipped or self.is_lost or not self.row.duration_ms
+        return self.row.detail if is_short else ""
+
+    @property
+    def x(self) -> str:
+        """Where its bar begins, in hundredths of the axis."""
+        at = 0 if self.is_reused else self.row.started_ms / self.axis_ms * 100
+        return f"{min(at, 100 - MIN_BAR_PERCENT):.2f}%"
+
+    @property
+    def width(self) -> str:
+        return f"{max(self.row.duration_ms / self.axis_ms * 100, MIN_BAR_PERCENT):.2f}%"
+
+
+@dataclass(frozen=True, slots=True)
+class RunningGate:
+    row: GateProgress
+
+    @property
+    def is_over(self) -> bool:
+        return self.row.status != ""
+
+    @property
+    def name(self) -> str:
+        return f"{self.row.gate} of {self.row.component}" if self.row.component else self.row.gate
+
+    @property
+    def badge(self) -> Badge:
+        if self.row.status:
+            return wording.STATUSES[Status(self.row.status)]
+        return wording.STATES[RunState.RUNNING]
+
+    @property
+    def tail(self) -> str:
+        """The last lines; what a terminal would have written over is left out."""
+        lines = [
+            line.rpartition("\r")[2] for line in self.row.tail.replace("\r\n", "\n").split("\n")
+        ]
+        while lines and not lines[-1].strip():
+            lines.pop()
+        return "\n".join(line[:MAX_TAIL_LINE_CHARS] for line in lines[-TAIL_LINES:])
+
+
+@dataclass
+class GatesPart:
+    """Of the evaluation shown, or of one that is under way. Read when the template asks for it."""
+
+    shown: Evaluation | None = None
+    going: Evaluation | None = None
+    is_missing: bool = False
+    """A finding says that there was no sandbox."""
+
+    @property
+    def evaluation(self) -> Evaluation | None:
+        return self.shown or self.going
+
+    @cached_property
+    def gates(self) -> list[ShownGate]:
+        if self.evaluation is None or self.running:
+            return []
+        rows = sorted(shown_rows().filter(evaluation=self.evaluation), key=_order)
+        gates = [ShownGate(row) for row in rows]
+        ends = [0 if one.is_reused else one.row.started_ms for one in gates]
+        axis = max(
+            (at + one.row.duration_ms for at, one in zip(ends, gates, strict=True)), default=0
+        )
+        return [ShownGate(row, max(axis, 1)) for row in rows]
+
+    @cached_property
+    def running(self) -> list[RunningGate]:
+        if self.going is None:
+            return []
+        rows = self.going.progress.order_by("started_at", "pk")
+        return [RunningGate(row) for row in rows]
+
+    @property
+    def is_there(self) -> bool:
+        return bool(self.gates or self.running or self.is_missing)
+
+    @property
+    def components(self) -> list[tuple[str, list[ShownGate]]]:
+        names = dict.fromkeys(one.row.component for one in self.gates)
+        return [(name, [one for one in self.gates if one.row.component == name]) for name in names]
+
+    @property
+    def ticks(self) -> list[int]:
+        """Milliseconds at which the axis is marked."""
+        axis = self.gates[0].axis_ms if self.gates else 0
+        return [axis * at // TICKS for at in range(TICKS)]
+
+    @property
+    def duration_ms(self) -> int:
+        """From the first gate's begin to the last one's end, of those that ran."""
+        ran = [one.row for one in self.gates if not one.is_reused]
+        return max((row.started_ms + row.duration_ms for row in ran), default=0)
+
+    @property
+    def counts(self) -> str:
+        words = [one.badge.word for one in self.gates]
+        return ", ".join(f"{words.count(word)} {word}" for word in dict.fromkeys(words))
+
+    @property
+    def now(self) -> str:
+        """What runs at this moment, as one line: it is read out when it changes."""
+        names = [one.name for one in self.running if not one.is_over]
+        if not names:
+            return "The next gate is being made ready."
+        return f"{' and '.join(names)} {'runs' if len(names) == 1 else 'run'}."
+
+    @property
+    def reused(self) -> list[ShownGate]:
+        return [one for one in self.gates if one.is_reused]
+
+    @property
+    def origins(self) -> list[Run]:
+        """The runs whose results are used again."""
+        found = {one.row.reused_from_id: one.row.reused_from for one in self.reused}
+        return [run for run in found.values() if run is not None]
+
+    @property
+    def to_do(self) -> str:
+        """What gives the gates a sandbox, where there was none."""
+        if not (self.is_missing or any(one.is_lost for one in self.gates)):
+            return ""
+        return TO_DO_WHEN_OFF if environment().sandbox == "off" else TO_DO
+
+
+def gates_part(
+    run: Run, shown: Evaluation | None, evaluations: Sequence[Evaluation], codes: Sequence[str]
+) -> GatesPart:
+    """`codes` are the reason codes of what was found."""
+    going = [one for one in evaluations if one.finished_at is None and one.trial_id is None]
+    is_going = not run.is_over and bool(going)
+    return GatesPart(shown, going[-1] if is_going else None, "sandbox_unavailable" in codes)
+
+
+def counted_words(tests: dict[str, int]) -> str:
+    return ", ".join(f"{tests[name]} {word}" for name, word in COUNTED if tests.get(name))
+
+
+def _told(row: GateResult, name: str) -> object:
+    return getattr(row, f"told_{name}", None)
+
+
+def _order(row: GateResult) -> int:
+    return ORDER.index(row.gate) if row.gate in ORDER else len(ORDER)

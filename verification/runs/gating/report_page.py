@@ -1,0 +1,237 @@
+"""What one gate reported, as people read it: tests as a tree, problems with their places."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+from urllib.parse import urlencode
+
+from django.urls import reverse
+
+from processes.definition.model import Enforcement
+from verification.engine.gates import FAILED, GateReport
+from verification.engine.policy import CHECK_ENFORCEMENT
+from verification.engine.reports.model import (
+    CaseStatus,
+    Problem,
+    ProblemReport,
+    ProblemSeverity,
+    TestCase,
+    TestCounts,
+    TestReport,
+)
+from verification.runs.artefacts import MAX_SHOWN_LINES, Mark, Text, shown_file
+from verification.runs.evidence_store import EvidenceLost, read_blob
+from verification.runs.gating.page import ShownGate
+from verification.runs.models import Blob, GateResult, Run, RunFile
+
+MAX_CASES_SHOWN = 500
+MAX_PROBLEMS_SHOWN = 500
+MAX_CONTEXTS = 20
+LINES_AROUND = 2
+MAX_RECORD_BYTES = 8_000_000
+"""What is longer is read by who asks for all of it; the page shows what the report names."""
+BAD = (CaseStatus.FAILED, CaseStatus.ERROR)
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A place in the work. `url` '' where no such file was submitted."""
+
+    words: str
+    url: str = ""
+    context: Text | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ShownTest:
+    case: TestCase
+    suite: str
+    spot: Spot | None
+
+    @property
+    def is_broken(self) -> bool:
+        """It did not get as far as to fail."""
+        return self.case.status is CaseStatus.ERROR
+
+
+@dataclass(frozen=True, slots=True)
+class TestGroup:
+    """The tests of a file, or of a suite where no file is known."""
+
+    title: str
+    tests: Sequence[ShownTest]
+
+    @property
+    def bad(self) -> list[ShownTest]:
+        return [one for one in self.tests if one.case.status in BAD]
+
+    @property
+    def folded(self) -> list[tuple[str, list[ShownTest]]]:
+        kinds = (CaseStatus.PASSED, CaseStatus.SKIPPED)
+        found = [(kind.value, [t for t in self.tests if t.case.status is kind]) for kind in kinds]
+        return [one for one in found if one[1]]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownProblem:
+    problem: Problem
+    spot: Spot | None
+
+
+@dataclass
+class GatePage:
+    """Its files and its record are read when the template asks for them."""
+
+    run: Run
+    row: GateResult
+
+    @property
+    def gate(self) -> ShownGate:
+        return ShownGate(self.row)
+
+    @cached_property
+    def report(self) -> GateReport | None:
+        return GateReport.from_json(self.row.report) if self.row.report else None
+
+    @cached_property
+    def _record(self) -> Mapping[str, Any]:
+        """All that was reported, or nothing where it is too long or no longer stored."""
+        blob = self.row.record
+        if blob is None or blob.size > MAX_RECORD_BYTES:
+            return {}
+        try:
+            found: Mapping[str, Any] = json.loads(read_blob(blob))
+        except EvidenceLost:
+            return {}
+        return found
+
+    @cached_property
+    def tests(self) -> TestReport | None:
+        if saved := self._record.get("tests"):
+            return TestReport(
+                TestCounts(**saved["counts"]),
+                tuple(_case(one) for one in saved["cases"]),
+                saved["is_guess"],
+            )
+        if self.report is None or self.report.tests is None:
+            return None
+        return TestReport(self.report.tests, self.report.failures, self.report.is_guess)
+
+    @cached_property
+    def problems(self) -> ProblemReport | None:
+        if saved := self._record.get("problems"):
+            found = tuple(_problem(one) for one in saved["problems"])
+            return ProblemReport(saved["total"], found, saved["is_guess"])
+        if self.report is None or self.report.problem_count is None:
+            return None
+        return ProblemReport(self.report.problem_count, self.report.problems, self.report.is_guess)
+
+    @cached_property
+    def cases(self) -> Sequence[TestCase]:
+        return self.tests.cases[:MAX_CASES_SHOWN] if self.tests else ()
+
+    @property
+    def hidden_cases(self) -> int:
+        counts = self.tests.counts if self.tests else TestCounts()
+        return max(0, counts.ran + counts.skipped - len(self.cases))
+
+    @cached_property
+    def groups(self) -> list[TestGroup]:
+        """Those with tests that failed come first. A test that passed often names no file."""
+        found: dict[str, list[ShownTest]] = {}
+        paths = {one.suite: one.path for one in self.cases if one.path}
+        for number, case in enumerate(self.cases):
+            with_context = number < MAX_CONTEXTS and case.status in BAD
+            spot = self._spot(case.path, case.line, with_context=with_context)
+            path = case.path or paths.get(case.suite, "")
+            shown = ShownTest(case, inner_suite(case.suite, path), spot)
+            found.setdefault(path or case.suite or "Tests", []).append(shown)
+        return [TestGroup(title, tests) for title, tests in found.items()]
+
+    @cached_property
+    def shown_problems(self) -> list[ShownProblem]:
+        rows = self.problems.problems[:MAX_PROBLEMS_SHOWN] if self.problems else ()
+        return [
+            ShownProblem(one, self._spot(one.path, one.line, column=one.column)) for one in rows
+        ]
+
+    @property
+    def hidden_problems(self) -> int:
+        return self.problems.total - len(self.shown_problems) if self.problems else 0
+
+    @cached_property
+    def _files(self) -> dict[str, RunFile]:
+        """Of the files of the run those that the report names."""
+        named = self.problems.problems[:MAX_PROBLEMS_SHOWN] if self.problems else ()
+        paths = {*(one.path for one in self.cases), *(one.path for one in named)} - {""}
+        rows = RunFile.objects.filter(run=self.run, path__in=paths).select_related("blob__project")
+        return {row.path: row for row in rows} if paths else {}
+
+    def _spot(
+        self, path: str, line: int | None, *, column: int | None = None, with_context: bool = False
+    ) -> Spot | None:
+        if not path:
+            return None
+        words = ":".join(str(one) for one in (path, line, column if line else None) if one)
+        row = self._files.get(path)
+        if row is None:
+            return Spot(words)
+        url = reverse("run_file_page", args=[self.run.project.slug, self.run.uuid, path])
+        if not line:
+            return Spot(words, url)
+        context = self._context(row, line) if with_context else None
+        return Spot(words, f"{url}?{self._marked(line)}#L{line}", context)
+
+    def _marked(self, line: int) -> str:
+        """How an address marks a line, and begins near it where it stands far down."""
+        query = {"places": f"{line}.{self._enforcement}"}
+        if line > MAX_SHOWN_LINES:
+            query["from"] = str(line - LINES_AROUND)
+        return urlencode(query)
+
+    @property
+    def _enforcement(self) -> str:
+        code = FAILED.get(self.row.gate, "")
+        return CHECK_ENFORCEMENT.get(code, Enforcement.HARD).value
+
+    def _context(self, row: RunFile, line: int) -> Text | None:
+        content = self._content(row.blob)
+        if content is None:
+            return None
+        first, limit = line - LINES_AROUND, 2 * LINES_AROUND + 1
+        marks = [Mark(self._enforcement, line)]
+        text = shown_file(content, marks, first=first, limit=limit)
+        holds_it = any(one.number == line for one in text.lines)
+        return text if holds_it else None
+
+    @cached_property
+    def _contents(self) -> dict[str, bytes | None]:
+        return {}
+
+    def _content(self, blob: Blob) -> bytes | None:
+        if blob.sha256 not in self._contents:
+            try:
+                self._contents[blob.sha256] = read_blob(blob)
+            except EvidenceLost:
+                self._contents[blob.sha256] = None
+        return self._contents[blob.sha256]
+
+
+def inner_suite(suite: str, path: str) -> str:
+    """What a suite says beyond the file it stands in; where no file is known, it is the title."""
+    module = path.rpartition(".")[0].replace("/", ".")
+    if not path or suite in (path, module):
+        return ""
+    return suite.removeprefix(f"{module}.") if module else suite
+
+
+def _case(saved: Mapping[str, Any]) -> TestCase:
+    return TestCase(**{**saved, "status": CaseStatus(saved["status"])})
+
+
+def _problem(saved: Mapping[str, Any]) -> Problem:
+    return Problem(**{**saved, "severity": ProblemSeverity(saved["severity"])})
