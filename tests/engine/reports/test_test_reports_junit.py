@@ -61,9 +61,16 @@ def test_a_suite_of_node_that_failed_by_itself_is_told_by_its_last_comments_alon
         junit.read(recorded("recorded/node/calc.xml"))
 
 
-def test_a_build_that_failed_is_told_by_gotestsum_as_an_error_without_a_case() -> None:
+@pytest.mark.parametrize(
+    "report",
+    [
+        "recorded/gotestsum/broken.xml",  # An error without a case, for what was not built.
+        "recorded/jest_junit/after.xml",  # A case that failed, and is not counted.
+    ],
+)
+def test_a_runner_that_contradicts_itself_is_not_believed(report: str) -> None:
     with pytest.raises(Unreadable, match="not those of its cases"):
-        junit.read(recorded("recorded/gotestsum/broken.xml"))
+        junit.read(recorded(report))
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,8 @@ def go(*events: tuple[str, str]) -> bytes:
         ([("run", "T"), ("fail", "")], TestCounts(errors=1)),
         ([("run", "T"), ("pass", "")], TestCounts(errors=1)),
         ([("pass", "T"), ("fail", "")], TestCounts(1, errors=1)),
+        ([("run", "BenchmarkT"), ("pass", "")], TestCounts()),
+        ([("run", "BenchmarkT"), ("fail", "BenchmarkT"), ("fail", "")], TestCounts(failed=1)),
         ([("skip", "")], TestCounts()),
         ([("start", ""), ("pass", "")], TestCounts()),
     ],
@@ -93,6 +95,7 @@ def test_a_package_of_go_that_is_not_built_tells_what_the_compiler_said() -> Non
         ("    ok\n    1..1\nnot ok\n1..1", TestCounts(1, 1)),
         ("    not ok\n    ok\nnot ok\n1..1", TestCounts(1, 1)),
         ("    ok\n        ok\n    not ok\nnot ok\n1..1", TestCounts(2, 1)),
+        ("1..9\nok\n    ok\n    Bail out! No disk.", TestCounts(2, errors=1)),
         ("1..9\nok\nBail out! No disk.\nnot ok", TestCounts(1, errors=1)),
         ("not ok\n  ---\n  ok\nnot ok\n1..3\n  ...\n1..1", TestCounts(failed=1)),
     ],
@@ -114,7 +117,6 @@ def test_the_leaves_of_tap_count_and_a_test_around_them_when_it_failed_itself(
         "        ok\nok\n1..1",
         "    ok\n    1..2\nok\n1..1",
         "1..1\nnot ok\n  ---\n  message: no",
-        "    Bail out!\n1..1",
     ],
 )
 def test_tap_without_a_plan_that_holds_is_not_read(lines: str) -> None:

@@ -116,7 +116,7 @@ def _begun(line: str, result: re.Match[str] | None) -> _Binary | None:
 
 def _with_told(binary: _Binary, folder: str) -> Iterator[TestCase]:
     for case in binary.cases:
-        told = binary.told.get(case.name, [])
+        told = binary.told.pop(case.name, [])
         if case.status is CaseStatus.FAILED and told:
             place = next(filter(None, map(_PLACE.match, told)), None)
             path = inner_path(place[1], folder) if place else ""

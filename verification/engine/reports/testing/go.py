@@ -28,9 +28,8 @@ _WORST = (CaseStatus.ERROR, CaseStatus.FAILED, CaseStatus.PASSED, CaseStatus.SKI
 
 @dataclass(slots=True)
 class _Test:
-    """ERROR until it ends. `-count` runs it again: the worst of its ends is its status."""
+    """An error unless it ends. `-count` runs it again: the worst of its ends is its status."""
 
-    status: CaseStatus = CaseStatus.ERROR
     is_running: bool = True
     ends: set[CaseStatus] = field(default_factory=set)
     seconds: object = 0
@@ -122,13 +121,19 @@ def read(content: bytes, folder: str = "") -> TestReport:
 
 def _cases(title: str, package: _Package) -> Iterator[TestCase]:
     is_blamed = False
-    statuses = {test: ran.worst() for test, ran in package.tests.items()}
+    counts = {test: ran for test, ran in package.tests.items() if not _is_benchmark(test, ran)}
+    statuses = {test: ran.worst() for test, ran in counts.items()}
     for test in counting(statuses):
         is_blamed = is_blamed or statuses[test] in (CaseStatus.FAILED, CaseStatus.ERROR)
         yield _case(test, title, package.tests[test])
     if package.own.worst() is CaseStatus.FAILED and not is_blamed:
         # It was not built, or ended outside of its tests.
         yield TestCase(name(title), CaseStatus.ERROR, message=text("".join(package.own.printed)))
+
+
+def _is_benchmark(test: str, ran: _Test) -> bool:
+    """Of benchmarks only those end that fail."""
+    return test.startswith("Benchmark") and not ran.ends
 
 
 def _case(test: str, package: str, ran: _Test) -> TestCase:

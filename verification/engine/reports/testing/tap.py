@@ -29,6 +29,7 @@ _PLAN = re.compile(r"( *)1\.\.(\d{1,9})\s*(?:#.*)?", re.DOTALL)
 _SUBTEST = re.compile(r"( *)# Subtest: ?(.*)", re.DOTALL)
 _DIRECTIVE = re.compile(r"(?:^|\s)#\s?(?:skip(?:ped)?|todo)\b", re.IGNORECASE)
 _PLACE = re.compile(r"\s*location: '([^\n]{1,500}):(\d{1,9}):\d{1,9}'")
+_BAIL_OUT = "Bail out!"
 _BAD = (CaseStatus.FAILED, CaseStatus.ERROR)
 
 
@@ -68,10 +69,10 @@ class _Stream:
             self._take_plan(len(plan[1]), int(plan[2]))
         elif subtest := _SUBTEST.fullmatch(line):
             self._take_subtest(len(subtest[1]), subtest[2])
-        elif line.startswith("Bail out!"):
+        elif line.lstrip(" ").startswith(_BAIL_OUT):
             self.has_bailed_out = True
-            told = text(line.removeprefix("Bail out!").strip())
-            self.cases.append(TestCase("Bail out!", CaseStatus.ERROR, message=told))
+            told = text(line.partition(_BAIL_OUT)[2].strip())
+            self.cases.append(TestCase(_BAIL_OUT, CaseStatus.ERROR, message=told))
         if not self.block_end:
             self.block_begin = self.block_begin if line.strip() == "" else self._begin_after(line)
 
