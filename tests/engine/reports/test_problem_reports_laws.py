@@ -19,7 +19,7 @@ from verification.engine.reports.model import (
     Unreadable,
 )
 from verification.engine.reports.problems import ProblemFormat, read_problems
-from verification.engine.reports.problems.parsing import lines_of
+from verification.engine.reports.problems.parsing import MAX_LINES, MAX_TOLD, lines_of
 
 # Whatever go says keeps it from its work.
 IN_WORDS = (ProblemFormat.GO_VET, ProblemFormat.GO_BUILD)
@@ -162,6 +162,23 @@ def test_what_would_exhaust_or_confuse_a_reader_is_unreadable(
 )
 def test_so_is_what_go_does_not_say(format: ProblemFormat, content: bytes) -> None:
     with pytest.raises(Unreadable):
+        read_problems(format, content)
+
+
+@pytest.mark.parametrize(
+    ("format", "content"),
+    [
+        (ProblemFormat.FLAKE8, b"a:1:1: E1 x\n" * (MAX_TOLD + 1)),
+        (ProblemFormat.GO_BUILD, b"x\n" * (MAX_TOLD + 1)),
+        (ProblemFormat.GO_VET, b"{}\n" * (MAX_LINES + 1)),
+        (ProblemFormat.TSC, b"\n" * (MAX_LINES + 1)),
+        (ProblemFormat.RUFF, b"[%s{}]" % (b"{}," * MAX_TOLD)),
+    ],
+)
+def test_a_report_that_takes_too_long_to_read_is_unreadable(
+    format: ProblemFormat, content: bytes
+) -> None:
+    with pytest.raises(Unreadable, match="too many"):
         read_problems(format, content)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from verification.engine.reports.coverage.tally import Tally
+from verification.engine.reports.coverage.tally import MAX_TOLD_LINES, Tally
 from verification.engine.reports.model import Coverage, Unreadable, inner_path
 from verification.engine.reports.problems.parsing import lines_of
 
@@ -33,7 +33,7 @@ def _blocks(content: bytes) -> dict[tuple[str, int, int], bool]:
     """With `-coverpkg` every package tells of every block; one that ran once has run."""
     blocks: dict[tuple[str, int, int], bool] = {}
     is_begun = False
-    for line in lines_of(content):
+    for line in lines_of(content, MAX_TOLD_LINES):
         if _MODE.match(line):
             is_begun = True
         elif found := _BLOCK.match(line):

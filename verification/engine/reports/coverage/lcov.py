@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from verification.engine.reports.coverage.tally import Tally, is_covered
+from verification.engine.reports.coverage.tally import MAX_TOLD_LINES, Tally, is_covered
 from verification.engine.reports.model import Coverage, Unreadable, inner_path, number
 from verification.engine.reports.problems.parsing import lines_of
 
@@ -12,7 +12,7 @@ _FILE, _LINE, _END = "SF:", "DA:", "end_of_record"
 def read(content: bytes, folder: str = "") -> Coverage:
     """A record without its end is cut short, and so is the report."""
     tally, path, is_any = Tally(), None, False
-    for line in lines_of(content):
+    for line in lines_of(content, MAX_TOLD_LINES):
         if line.startswith(_FILE):
             if path is not None:
                 raise Unreadable("A record of the report has no end.")

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 from verification.engine.reports.model import MAX_LINE, Coverage, FileCoverage, Unreadable
 
-MAX_CODE_LINES = 2_000_000
+MAX_CODE_LINES = 1_000_000
+MAX_TOLD_LINES = 2_000_000
 
 
 class Tally:

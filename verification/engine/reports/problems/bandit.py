@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from verification.engine.reports.model import Problem, ProblemReport, ProblemSeverity, gathered
+from verification.engine.reports.model import Problem, ProblemReport, ProblemSeverity
 from verification.engine.reports.problems.parsing import (
     as_json,
+    collected,
     from_zero,
     problem,
     record,
@@ -20,7 +21,7 @@ _SEVERITIES: Mapping[object, ProblemSeverity] = {
 
 
 def read(content: bytes, folder: str = "") -> ProblemReport:
-    return gathered(_problems(content, folder))
+    return collected(_problems(content, folder))
 
 
 def _problems(content: bytes, folder: str) -> Iterator[Problem]:

@@ -9,10 +9,10 @@ from verification.engine.reports.model import (
     ProblemReport,
     ProblemSeverity,
     Unreadable,
-    gathered,
 )
 from verification.engine.reports.problems.parsing import (
     Record,
+    collected,
     distinct,
     inside,
     json_lines,
@@ -36,7 +36,7 @@ def read(content: bytes, folder: str = "") -> ProblemReport:
         raise Unreadable("The report does not say that the build is over.")
     if not all(ends) and not any(one.severity is ProblemSeverity.HIGH for one in found):
         found.append(problem(_UNFINISHED, ProblemSeverity.HIGH))
-    return gathered(distinct(found))
+    return collected(distinct(found))
 
 
 def _problems(message: Record, folder: str) -> Iterator[Problem]:

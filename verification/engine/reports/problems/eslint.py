@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from verification.engine.reports.model import Problem, ProblemReport, ProblemSeverity, gathered
-from verification.engine.reports.problems.parsing import Record, as_json, problem, records
+from verification.engine.reports.model import Problem, ProblemReport, ProblemSeverity
+from verification.engine.reports.problems.parsing import (
+    Record,
+    as_json,
+    collected,
+    problem,
+    records,
+)
 
 _WARNING = 1
 
 
 def read(content: bytes, folder: str = "") -> ProblemReport:
-    return gathered(_problems(content, folder))
+    return collected(_problems(content, folder))
 
 
 def _problems(content: bytes, folder: str) -> Iterator[Problem]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from verification.engine.reports.model import Problem, ProblemReport, gathered
+from verification.engine.reports.model import Problem, ProblemReport
 from verification.engine.reports.problems.grouping import Entry, only_entries
-from verification.engine.reports.problems.parsing import lines_of, problem
+from verification.engine.reports.problems.parsing import collected, lines_of, problem
 from verification.engine.reports.problems.python_rules import severity_of
 
 _HEAD = re.compile(
@@ -17,7 +17,9 @@ _COUNT = re.compile(r"0\Z")
 
 
 def read(content: bytes, folder: str = "") -> ProblemReport:
-    return gathered(_problem(one, folder) for one in only_entries(lines_of(content), _HEAD, _COUNT))
+    return collected(
+        _problem(one, folder) for one in only_entries(lines_of(content), _HEAD, _COUNT)
+    )
 
 
 def _problem(one: Entry, folder: str) -> Problem:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from verification.engine.reports.model import Problem, ProblemReport, ProblemSeverity, gathered
+from verification.engine.reports.model import Problem, ProblemReport, ProblemSeverity
 from verification.engine.reports.problems.go_text import problems_of
 from verification.engine.reports.problems.parsing import (
     after_space,
     as_text,
     bounded_json,
+    bounded_lines,
+    collected,
     json_at,
     lines_of,
     problem,
@@ -21,8 +23,8 @@ from verification.engine.reports.problems.parsing import (
 def read(content: bytes, folder: str = "") -> ProblemReport:
     whole = as_text(content)
     if whole.startswith("{") or "\n{" in whole:
-        return gathered(_of_json(bounded_json(whole), folder))
-    return gathered(problems_of(lines_of(content), folder, ProblemSeverity.MEDIUM))
+        return collected(_of_json(bounded_json(bounded_lines(whole)), folder))
+    return collected(problems_of(lines_of(content), folder, ProblemSeverity.MEDIUM))
 
 
 def _of_json(whole: str, folder: str) -> Iterator[Problem]:

@@ -9,13 +9,13 @@ from verification.engine.reports.model import (
     ProblemReport,
     ProblemSeverity,
     Unreadable,
-    gathered,
 )
 from verification.engine.reports.problems.parsing import (
     Record,
     after_space,
     as_text,
     bounded_json,
+    collected,
     inside,
     json_at,
     problem,
@@ -35,7 +35,7 @@ _SEVERITIES: Mapping[str, ProblemSeverity] = {
 
 
 def read(content: bytes, folder: str = "") -> ProblemReport:
-    return gathered(_problems(content, folder))
+    return collected(_problems(content, folder))
 
 
 def _problems(content: bytes, folder: str) -> Iterator[Problem]:

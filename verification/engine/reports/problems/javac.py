@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import dropwhile
 
-from verification.engine.reports.model import Problem, ProblemReport, ProblemSeverity, gathered
+from verification.engine.reports.model import Problem, ProblemReport, ProblemSeverity
 from verification.engine.reports.problems.grouping import Entry, only_entries
-from verification.engine.reports.problems.parsing import distinct, lines_of, problem
+from verification.engine.reports.problems.parsing import collected, distinct, lines_of, problem
 
 _HEAD = re.compile(
     r"(?:\[(?P<maven>ERROR|WARNING)\] )?"
@@ -31,7 +31,7 @@ def read(content: bytes, folder: str = "") -> ProblemReport:
     """What javac counts holds, where it is more than what it shows."""
     quiet = _ANYTHING if _MAVEN_SUCCEEDED in content else _QUIET
     found = only_entries(lines_of(content), _HEAD, quiet, is_loose=True)
-    report = gathered(distinct(_problem(one, folder) for one in found))
+    report = collected(distinct(_problem(one, folder) for one in found))
     return replace(report, total=max(report.total, _told(content)))
 
 

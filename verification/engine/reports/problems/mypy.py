@@ -11,11 +11,11 @@ from verification.engine.reports.model import (
     ProblemReport,
     ProblemSeverity,
     Unreadable,
-    gathered,
 )
 from verification.engine.reports.problems.grouping import MAX_FOLLOWING, Entry, entries
 from verification.engine.reports.problems.parsing import (
     as_text,
+    collected,
     from_zero,
     json_lines,
     lines_of,
@@ -36,7 +36,7 @@ def read(content: bytes, folder: str = "") -> ProblemReport:
     if not content:
         raise Unreadable("The report is empty: mypy always prints something.")
     if not start or start.startswith("{"):
-        return gathered(_of_json(content, folder))
+        return collected(_of_json(content, folder))
     return _of_text(content, folder)
 
 
@@ -71,7 +71,7 @@ def _of_text(content: bytes, folder: str) -> ProblemReport:
             found[-1].parts.append(one)
     if not is_known:
         raise Unreadable("The report is not what mypy prints.")
-    report = gathered(_problem(one, folder) for one in found if one.entry["level"] != "note")
+    report = collected(_problem(one, folder) for one in found if one.entry["level"] != "note")
     return replace(report, total=max(report.total, told))
 
 

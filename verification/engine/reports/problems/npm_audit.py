@@ -10,13 +10,13 @@ from verification.engine.reports.model import (
     ProblemReport,
     ProblemSeverity,
     Unreadable,
-    gathered,
     name,
     number,
 )
 from verification.engine.reports.problems.parsing import (
     Record,
     as_json,
+    collected,
     inside,
     listed,
     problem,
@@ -37,7 +37,7 @@ def read(content: bytes, folder: str = "") -> ProblemReport:
     report = record(as_json(content))
     if report.get("auditReportVersion") != _VERSION:
         raise Unreadable("The report is no audit: npm could not do its work, or is too old.")
-    found = gathered(_problems(record(report.get("vulnerabilities"))))
+    found = collected(_problems(record(report.get("vulnerabilities"))))
     told = inside(report, "metadata", "vulnerabilities", "total")
     return replace(found, total=max(found.total, number(told) or 0))
 

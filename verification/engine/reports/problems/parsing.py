@@ -10,8 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from verification.engine.reports.model import (
     MAX_REPORT_BYTES,
     Problem,
+    ProblemReport,
     ProblemSeverity,
     Unreadable,
+    gathered,
     inner_path,
     name,
     number,
@@ -22,6 +24,8 @@ Record = Mapping[str, object]
 
 MAX_JSON_PARTS = 1_000_000
 MAX_LINE_CHARS = 20_000
+MAX_LINES = 500_000
+MAX_TOLD = 100_000
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _COLOUR = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
 _SPACE = re.compile(r"[ \t\r\n]*")
@@ -35,10 +39,16 @@ def as_text(content: bytes) -> str:
     return content.decode(encoding, errors="replace")
 
 
-def lines_of(content: bytes) -> Iterator[str]:
+def lines_of(content: bytes, most: int = MAX_LINES) -> Iterator[str]:
     """Its lines without colours and line ends, blank ones too. Overlong ones are cut."""
-    for line in as_text(content).split("\n"):
+    for line in bounded_lines(as_text(content), most).split("\n"):
         yield _COLOUR.sub("", line[:MAX_LINE_CHARS]).rstrip("\r")
+
+
+def bounded_lines(whole: str, most: int = MAX_LINES) -> str:
+    if whole.count("\n") > most:
+        raise Unreadable("The report has too many lines.")
+    return whole
 
 
 def as_json(content: bytes) -> object:
@@ -138,6 +148,18 @@ def problem(
         rule=name(rule),
         severity=severity,
     )
+
+
+def collected(problems: Iterable[Problem], *, is_guess: bool = False) -> ProblemReport:
+    """Gather them, if they are not so many that to read them takes too long."""
+    return gathered(_bounded(problems), is_guess=is_guess)
+
+
+def _bounded(problems: Iterable[Problem]) -> Iterator[Problem]:
+    for told, one in enumerate(problems):
+        if told >= MAX_TOLD:
+            raise Unreadable("The report tells of too many problems.")
+        yield one
 
 
 def distinct(problems: Iterable[Problem]) -> Iterator[Problem]:

@@ -9,12 +9,12 @@ from verification.engine.reports.model import (
     ProblemReport,
     ProblemSeverity,
     Unreadable,
-    gathered,
     name,
 )
 from verification.engine.reports.problems.parsing import (
     Record,
     as_json,
+    collected,
     listed,
     problem,
     record,
@@ -33,7 +33,7 @@ def read(content: bytes, folder: str = "") -> ProblemReport:
     # One's own package is always skipped; all of them are when nothing could be looked up.
     if listed(packages) and not audited:
         raise Unreadable("pip-audit could look up none of the packages.")
-    return gathered(problem for one in audited for problem in _problems(one))
+    return collected(problem for one in audited for problem in _problems(one))
 
 
 def _problems(package: Record) -> Iterator[Problem]:

@@ -10,10 +10,9 @@ from verification.engine.reports.model import (
     ProblemReport,
     ProblemSeverity,
     Unreadable,
-    gathered,
 )
 from verification.engine.reports.problems.grouping import Entry, entries
-from verification.engine.reports.problems.parsing import lines_of, problem
+from verification.engine.reports.problems.parsing import collected, lines_of, problem
 
 _HEAD = re.compile(
     r"(?=[^:]{0,500}[./])(?P<path>[^\s:][^:]{0,499}):(?P<line>\d{1,9})(?::(?P<column>\d{1,9}))?"
@@ -42,7 +41,7 @@ def read(content: bytes, folder: str = "") -> ProblemReport:
             counts.extend(int(each) if each.isdigit() else 0 for each in told)
     if not is_blank and not found and not counts:
         raise Unreadable("The text tells of no problems, and not that there are none.")
-    report = gathered((_problem(one, folder) for one in found), is_guess=True)
+    report = collected((_problem(one, folder) for one in found), is_guess=True)
     return replace(report, total=max(report.total, *counts, 0))
 
 

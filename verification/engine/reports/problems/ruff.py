@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from verification.engine.reports.model import Problem, ProblemReport, gathered, name
-from verification.engine.reports.problems.parsing import Record, as_json, inside, problem, records
+from verification.engine.reports.model import Problem, ProblemReport, name
+from verification.engine.reports.problems.parsing import (
+    Record,
+    as_json,
+    collected,
+    inside,
+    problem,
+    records,
+)
 from verification.engine.reports.problems.python_rules import severity_of
 
 
 def read(content: bytes, folder: str = "") -> ProblemReport:
-    return gathered(_problem(one, folder) for one in records(as_json(content)))
+    return collected(_problem(one, folder) for one in records(as_json(content)))
 
 
 def _problem(one: Record, folder: str) -> Problem:

@@ -12,12 +12,12 @@ from verification.engine.reports.model import (
     ProblemReport,
     ProblemSeverity,
     Unreadable,
-    gathered,
     inner_path,
 )
 from verification.engine.reports.problems.parsing import (
     Record,
     as_json,
+    collected,
     inside,
     listed,
     problem,
@@ -42,7 +42,7 @@ def read(content: bytes, folder: str = "") -> ProblemReport:
     runs = listed(report.get("runs"))
     if not runs:
         raise Unreadable("The report holds no run of a tool.")
-    return gathered(one for run in runs for one in _problems(record(run), folder))
+    return collected(one for run in runs for one in _problems(record(run), folder))
 
 
 def _problems(run: Record, folder: str) -> Iterator[Problem]:

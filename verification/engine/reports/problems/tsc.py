@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from verification.engine.reports.model import Problem, ProblemReport, ProblemSeverity, gathered
+from verification.engine.reports.model import Problem, ProblemReport, ProblemSeverity
 from verification.engine.reports.problems.grouping import Entry, only_entries
-from verification.engine.reports.problems.parsing import lines_of, problem
+from verification.engine.reports.problems.parsing import collected, lines_of, problem
 
 _HEAD = re.compile(
     r"(?:(?P<path>\S.{0,499}?)"
@@ -19,7 +19,9 @@ _NOT_TYPESCRIPT = re.compile(r"TS1\d{3}\Z")
 
 
 def read(content: bytes, folder: str = "") -> ProblemReport:
-    return gathered(_problem(one, folder) for one in only_entries(lines_of(content), _HEAD, _QUIET))
+    return collected(
+        _problem(one, folder) for one in only_entries(lines_of(content), _HEAD, _QUIET)
+    )
 
 
 def _problem(one: Entry, folder: str) -> Problem:
