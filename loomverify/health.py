@@ -20,6 +20,7 @@ def main(argv: Sequence[str]) -> int:
         "web": web,
         "worker": beating,
         "worker-beside": beating,
+        "worker-sandbox": beating,
         "relay": beating,
         "scheduler": broker,
     }

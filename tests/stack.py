@@ -35,8 +35,10 @@ COMMANDS: dict[str, Sequence[str]] = {
     "web": ("web", "--host=127.0.0.1"),
     "worker": ("worker", "--queues=live", "--concurrency=2"),
     "worker-bulk": ("worker", "--queues=bulk,shadow", "--concurrency=1", "--name=bulk"),
+    "worker-sandbox": ("worker", "--queues=sandbox", "--concurrency=1", "--name=sandbox"),
     "relay": ("relay",),
 }
+USUAL = ("web", "worker", "worker-bulk", "relay")
 
 
 def free_port() -> int:
@@ -130,7 +132,7 @@ class Stack:
         self.database_url = start_server(self.folder / "postgres", extra_settings=FAST)
 
     def start(self, *names: str) -> None:
-        for name in names or COMMANDS:
+        for name in names or USUAL:
             with (self.folder / f"{name}.log").open("ab") as log:
                 self.processes[name] = subprocess.Popen(
                     self._command(*COMMANDS[name]),

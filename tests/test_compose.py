@@ -10,7 +10,8 @@ import yaml
 ROOT = Path(__file__).resolve().parent.parent
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "compose.yaml").read_text())
 SERVICES: dict[str, Any] = COMPOSE["services"]
-OURS = ("setup", "web", "worker", "relay", "scheduler")
+OURS = ("setup", "web", "worker", "sandbox", "relay", "scheduler")
+SOCKET = "/var/run/docker.sock"
 LASTING = tuple(name for name in SERVICES if name != "setup")
 
 
@@ -22,6 +23,13 @@ def test_every_process_has_its_service() -> None:
         "setup": ["loomverify", "migrate"],
         "web": ["loomverify", "web"],
         "worker": ["loomverify", "worker"],
+        "sandbox": [
+            "loomverify",
+            "worker",
+            "--queues=sandbox",
+            "--concurrency=1",
+            "--name=sandbox",
+        ],
         "relay": ["loomverify", "relay"],
         "scheduler": ["loomverify", "scheduler"],
     }
@@ -35,7 +43,7 @@ def test_every_lasting_service_has_a_health_check(name: str) -> None:
     assert {"interval", "timeout", "retries", "start_period"} <= set(check)
 
 
-@pytest.mark.parametrize("name", ["web", "worker", "relay", "scheduler"])
+@pytest.mark.parametrize("name", ["web", "worker", "sandbox", "relay", "scheduler"])
 def test_our_services_start_after_the_database_is_prepared(name: str) -> None:
     after = SERVICES[name]["depends_on"]
 
@@ -67,7 +75,16 @@ def test_our_services_can_change_nothing_but_the_evidence_volume(name: str) -> N
 
     assert service["read_only"] is True
     assert service["cap_drop"] == ["ALL"]
-    assert service["volumes"] == ["evidence:/data"]
+    own = [one for one in service["volumes"] if not one.startswith(SOCKET)]
+    assert own == ["evidence:/data"]
+
+
+def test_only_who_runs_submitted_code_reaches_the_docker_engine_and_only_when_asked_for() -> None:
+    reaching = [name for name in SERVICES if SOCKET in str(SERVICES[name].get("volumes"))]
+
+    assert reaching == ["sandbox"]
+    assert SERVICES["sandbox"]["profiles"] == ["sandbox"]
+    assert "--queues=sandbox" in SERVICES["sandbox"]["command"]
 
 
 def test_only_the_web_is_published_and_only_to_this_machine() -> None:

@@ -42,14 +42,16 @@ def lacking_engine() -> str:
     """Why no Docker engine can be tested with; '' where one can."""
     try:
         client = connect(SETTINGS)
-        client.inspect_image(IMAGE)  # type: ignore[no-untyped-call]
     except SandboxLost:
         return "no Docker engine answers"
+    try:
+        client.inspect_image(IMAGE)  # type: ignore[no-untyped-call]
     except ImageNotFound:
         return f"the Docker engine has no image {IMAGE}: see .ci/sandbox"
     except DockerException as error:
         return f"the Docker engine cannot be used: {error}"
-    client.close()
+    finally:
+        client.close()
     return ""
 
 

@@ -1,0 +1,146 @@
+"""Runs that ask for gates, through web, queue and a worker that reaches a Docker engine."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+from docker import APIClient
+
+from tests.sandbox.engine import IMAGE
+from tests.sandbox.test_languages import PYTHON
+from tests.stack import Stack, running_stack, wait_for
+
+pytestmark = [pytest.mark.docker, pytest.mark.faults]
+
+PROCESS = """\
+name: coding
+phases:
+  - id: implement
+    description: Write it
+    acceptance_criteria: It works
+    gates: [install, build, test, lint]
+"""
+SLOW = "import time\n\n\ndef test_it():\n    time.sleep(8)\n"
+
+
+@pytest.fixture(scope="module")
+def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    variables = {
+        "DOCKER_HOST": os.environ.get("DOCKER_HOST", ""),
+        "LOOMVERIFY_SANDBOX_IMAGE_PYTHON": IMAGE,
+    }
+    options: dict[str, Any] = {"settings": "tests.faults.settings", "variables": variables}
+    names = ("web", "worker", "worker-sandbox", "relay")
+    with running_stack(tmp_path_factory.mktemp("stack"), *names, **options) as stack:
+        with stack.client(**{"Content-Type": "application/yaml"}) as client:
+            assert client.post("/processes", content=PROCESS).status_code == 201
+        wait_for(lambda: _beats(stack), "a worker that a Docker engine answers")
+        yield stack
+
+
+def _beats(stack: Stack) -> bool:
+    return bool(stack.query("select 1 from runs_heartbeat where role = 'worker-sandbox'"))
+
+
+def submitted(stack: Stack, files: Mapping[str, str], task: str) -> str:
+    body = {
+        "process": "coding",
+        "task": {"id": task, "description": "Add two numbers."},
+        "output": "done",
+        "files": dict(files),
+    }
+    with stack.client() as client:
+        answer = client.post("/runs", json=body)
+    assert answer.status_code == 202, answer.text
+    return str(answer.json()["id"])
+
+
+def ended(stack: Stack, run: str) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+
+    def is_over() -> bool:
+        with stack.client() as client:
+            found.update(client.get(f"/runs/{run}?wait=60").json())
+        return found["state"] not in {"queued", "running"}
+
+    wait_for(is_over, "the end of the run", seconds=240)
+    return found
+
+
+def gates(run: Mapping[str, Any]) -> dict[str, str]:
+    return {one["gate"]: one["status"] for one in run["gates"]}
+
+
+def test_a_run_is_accepted_by_its_tests_and_the_same_work_is_not_tried_again(stack: Stack) -> None:
+    first_id = submitted(stack, PYTHON, "first")
+
+    first = ended(stack, first_id)
+    again = ended(stack, submitted(stack, PYTHON, "again"))
+
+    assert (first["verdict"], first["confidence_level"]) == ("accept", "HIGH")
+    assert gates(first) == {
+        "install": "skipped",
+        "build": "passed",
+        "test": "passed",
+        "lint": "passed",
+    }
+    assert {one["reused_from"] for one in first["gates"]} == {None}
+    assert {one["reused_from"] for one in again["gates"] if one["status"] == "passed"} == {first_id}
+    assert again["verdict"] == "accept"
+
+
+def test_a_failed_test_rejects_with_its_place(stack: Stack) -> None:
+    wrong = {**PYTHON, "calc.py": "def add(a, b):\n    return 0\n"}
+
+    run = ended(stack, submitted(stack, wrong, "wrong"))
+
+    [finding] = [one for one in run["findings"] if one["enforcement"] == "hard"]
+    assert (run["verdict"], run["reason_code"]) == ("reject", "tests_failed")
+    assert finding["rule"] == "test"
+    assert (finding["path"], finding["line"]) == ("tests/test_calc.py", 5)
+
+
+def test_a_killed_worker_leaves_no_container_and_loses_no_run(
+    stack: Stack, engine: APIClient
+) -> None:
+    def mine() -> list[Any]:
+        found = engine.containers(all=True, filters={"label": "loomverify.owner"})
+        return [one for one in found if one["Labels"]["loomverify.owner"] != "tests"]
+
+    run = submitted(stack, {"pytest.ini": "[pytest]\n", "test_slow.py": SLOW}, "slow")
+    wait_for(lambda: len(mine()) > 0, "a container", seconds=60)
+
+    stack.kill("worker-sandbox")
+    stack.start("worker-sandbox")
+    found = ended(stack, run)
+
+    assert (found["verdict"], gates(found)["test"]) == ("accept", "passed")
+    wait_for(lambda: not mine(), "the end of every container", seconds=60)
+
+
+def test_without_a_docker_engine_nobody_is_blamed(stack: Stack) -> None:
+    stack.kill("worker-sandbox")
+    stack.query("delete from runs_heartbeat where role = 'worker-sandbox' returning id")
+
+    run = submitted(stack, {**PYTHON, "more.py": "x = 1\n"}, "alone")
+    wait_for(lambda: _concluded(stack, run), "an evaluation", seconds=60)
+
+    with stack.client() as client:
+        waiting = client.get(f"/runs/{run}").json()
+        client.post(f"/runs/{run}/cancel")
+    assert {one["status"] for one in waiting["gates"]} == {"error"}
+    assert {one["reason_code"] for one in waiting["findings"]} == {"sandbox_unavailable"}
+    assert waiting["state"] == "queued", "it verifies itself again"
+
+
+def _concluded(stack: Stack, run: str) -> bool:
+    return bool(
+        stack.query(
+            "select 1 from runs_evaluation join runs_run on runs_run.id = run_id"
+            " where runs_run.uuid = %s and runs_evaluation.finished_at is not null",
+            run,
+        )
+    )
