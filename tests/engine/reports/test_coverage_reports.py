@@ -7,6 +7,7 @@ import pytest
 from verification.engine.reports.coverage import CoverageFormat, cobertura, gocover, read_coverage
 from verification.engine.reports.model import Coverage, FileCoverage, Unreadable
 
+COBERTURA = CoverageFormat.COBERTURA
 FOLDER = Path(__file__).parent
 PYTHON = {
     "shop/__init__.py": FileCoverage(),
@@ -67,7 +68,7 @@ def test_a_file_is_looked_for_in_the_sources_that_the_report_names(
 ) -> None:
     content = cobertura_of(*sources, filename=filename)
 
-    coverage = cobertura.read(content, "part", known=frozenset({"lib/a.py"}))
+    coverage = read_coverage(COBERTURA, content, "part", known={"lib/a.py"})
 
     assert list(coverage.files) == [path]
 
@@ -117,7 +118,9 @@ def test_what_is_no_cobertura_is_not_read(content: bytes) -> None:
 def test_a_file_of_go_is_found_by_its_module(module: str, paths: list[str]) -> None:
     content = (FOLDER / "recorded/gocover/profile.out").read_bytes()
 
-    assert list(gocover.read(content, "part", module=module).files) == paths
+    coverage = read_coverage(CoverageFormat.GO_COVER, content, "part", module=module)
+
+    assert list(coverage.files) == paths
 
 
 def test_a_block_of_go_that_one_package_ran_has_run() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
 from enum import StrEnum
 
 from verification.engine.reports.coverage import cobertura, coveragepy, gocover, lcov
@@ -21,17 +22,29 @@ class CoverageFormat(StrEnum):
 
 
 _READERS: Mapping[CoverageFormat, Callable[[bytes, str], Coverage]] = {
-    CoverageFormat.COBERTURA: cobertura.read,
     CoverageFormat.LCOV: lcov.read,
-    CoverageFormat.GO_COVER: gocover.read,
     CoverageFormat.COVERAGE_PY: coveragepy.read,
 }
 
 
-def read_coverage(format: CoverageFormat, content: bytes, folder: str = "") -> Coverage:
+def read_coverage(
+    format: CoverageFormat,
+    content: bytes,
+    folder: str = "",
+    *,
+    module: str = "",
+    known: AbstractSet[str] = frozenset(),
+) -> Coverage:
     """Read what a tool wrote; `folder` is where it ran, below the workspace.
+
+    `module` is the module's path as `go.mod` names it: go tells files by it. `known` are the
+    files there are, by which Cobertura's are found where it names several sources.
 
     Raises:
         Unreadable: nothing is known from it.
     """
+    if format is CoverageFormat.GO_COVER:
+        return gocover.read(content, folder, module=module)
+    if format is CoverageFormat.COBERTURA:
+        return cobertura.read(content, folder, known=known)
     return _READERS[format](content, folder)

@@ -14,6 +14,7 @@ from verification.engine.reports.model import (
 from verification.engine.reports.problems.grouping import Entry, entries
 from verification.engine.reports.problems.parsing import collected, lines_of, problem
 
+MAX_COUNT_CHARS = 1_000
 _HEAD = re.compile(
     r"(?=[^:]{0,500}[./])(?P<path>[^\s:][^:]{0,499}):(?P<line>\d{1,9})(?::(?P<column>\d{1,9}))?"
     r":?[ \t]+(?P<message>\S.*)"
@@ -37,7 +38,7 @@ def read(content: bytes, folder: str = "") -> ProblemReport:
         if isinstance(one, Entry):
             found.append(one)
         else:
-            told = (each["count"] for each in _COUNT.finditer(one))
+            told = (each["count"] for each in _COUNT.finditer(one[:MAX_COUNT_CHARS]))
             counts.extend(int(each) if each.isdigit() else 0 for each in told)
     if not is_blank and not found and not counts:
         raise Unreadable("The text tells of no problems, and not that there are none.")
