@@ -57,7 +57,9 @@ REPORTS = [
     (GO, "recorded/go/exits.jsonl", 1, (1, 0, 1, 0)),
     (GO, "recorded/go/twice.jsonl", 0, (4, 0, 0, 0)),
     (GO, "recorded/go/all.jsonl", 2, (9, 3, 2, 1)),
-    (GO, "written/go/unbuilt_1_24.jsonl", 1, (0, 0, 1, 0)),
+    (GO, "recorded/go_1_27/broken.jsonl", 1, (0, 0, 1, 0)),
+    (GO, "recorded/go_1_27/ok.jsonl", 0, (4, 0, 0, 0)),  # Its benchmark is no test.
+    (GO, "recorded/go_1_27/all.jsonl", 1, (9, 3, 2, 1)),
     (TAP, "recorded/node/calc.tap", 1, (4, 2, 0, 2)),
     (TAP, "recorded/node/ok.tap", 0, (1, 0, 0, 0)),
     (TAP, "recorded/node/bad.tap", 1, (0, 1, 0, 0)),

@@ -64,13 +64,13 @@ def test_a_package_of_go_that_does_not_end_is_not_read(content: bytes) -> None:
 def test_a_failure_of_go_tells_what_the_test_printed() -> None:
     cases = {case.name: case for case in read_tests(GO, recorded("recorded/go/calc.jsonl")).cases}
 
-    assert "calc_test.go:9: Add(1, 1) is 2, not 3" in cases["TestAdd/three"].message
+    assert cases["TestAdd/three"].message.startswith("    calc_test.go:9: Add(1, 1) is 2, not 3")
     assert cases["TestAdd/three"].suite == "example.com/calc/calc"
     assert cases["TestZero"].message == ""
 
 
 def test_a_package_of_go_that_is_not_built_tells_what_the_compiler_said() -> None:
-    report = read_tests(GO, recorded("written/go/unbuilt_1_24.jsonl"))
+    report = read_tests(GO, recorded("recorded/go_1_27/broken.jsonl"))
 
     assert (report.cases[0].name, report.cases[0].status) == (
         "example.com/calc/broken",

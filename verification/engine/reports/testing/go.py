@@ -23,6 +23,7 @@ from verification.engine.reports.testing.parents import counting
 
 _ENDS = {"pass": CaseStatus.PASSED, "fail": CaseStatus.FAILED, "skip": CaseStatus.SKIPPED}
 _UNBUILT = re.compile(r"FAIL\s+(\S+) \[(?:build|setup) failed\]")
+_FRAME = re.compile(r"=== (?:RUN|PAUSE|CONT|NAME) ")
 _WORST = (CaseStatus.ERROR, CaseStatus.FAILED, CaseStatus.PASSED, CaseStatus.SKIPPED)
 
 
@@ -44,7 +45,9 @@ class _Test:
         self.ends.add(status)
 
     def told(self, output: object) -> None:
-        if isinstance(output, str) and output and self.printed_chars < MAX_MESSAGE_CHARS:
+        if not isinstance(output, str) or not output or _FRAME.match(output):
+            return
+        if self.printed_chars < MAX_MESSAGE_CHARS:
             self.printed.append(output)
             self.printed_chars += len(output)
 
