@@ -6,7 +6,7 @@ import pytest
 
 from tests.engine.reports.problem_reports import content_of
 from verification.engine.reports.coverage import changed_lines, lines_of_diff
-from verification.engine.reports.model import Coverage, FileCoverage, Unreadable
+from verification.engine.reports.model import MAX_REPORT_BYTES, Coverage, FileCoverage, Unreadable
 
 REPORT = Coverage({"a.py": FileCoverage(frozenset({1, 2, 3}), frozenset({4, 5}))})
 # Of the tree from which tests/engine/reports/recorded/git was recorded.
@@ -77,6 +77,7 @@ def test_a_file_elsewhere_is_left_out(path: str) -> None:
         "@@ -1 +1 @@\n-a\n+b\n",
         "diff --git a/x b/x\n@@ -1 +1 @@\n-a\n+b\n",
         "--- a/x\n+++ b/x\n@@@ -1 -1 +1 @@@\n",
+        pytest.param("x" * (MAX_REPORT_BYTES + 1), id="large"),
     ],
 )
 def test_a_diff_that_is_not_whole_is_unreadable(diff: str) -> None:

@@ -99,6 +99,7 @@ def test_a_line_that_ran_once_has_run() -> None:
         cobertura_of(lines='<line number="1" hits="many"/>'),
         cobertura_of(lines='<line number="1"/>'),
         b'<?xml version="1.0" encoding="nonsense"?><coverage/>',
+        b"<!DOCTYPE coverage [<!ATTLIST coverage a CDATA 'b'>]><coverage/>",
     ],
 )
 def test_what_is_no_cobertura_is_not_read(content: bytes) -> None:
