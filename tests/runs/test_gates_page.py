@@ -1,0 +1,433 @@
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.http import HttpResponse
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+
+from loomverify.accounts.models import Role
+from loomverify.env import environment
+from tests.builders import evaluate, make_project, make_run, make_user, signed_in
+from tests.gates import (
+    CALC,
+    PROBLEMS,
+    TESTS,
+    failed,
+    make_gate,
+    make_progress,
+    passed,
+)
+from tests.judged import live_of
+from verification.engine.outcome import Outcome, Status
+from verification.engine.reports.model import Problem, counted, gathered
+from verification.runs.evidence_store import delete_content
+from verification.runs.models import Evaluation, GateResult, Run, RunState
+
+pytestmark = pytest.mark.django_db
+
+HOSTILE = '<script>alert(1)</script>"><img src=x onerror=alert(1)>\u202e'
+
+
+@pytest.fixture
+def run() -> Run:
+    files = {"tests/test_calc.py": CALC}
+    return make_run(make_project(), outcome=Outcome.FAIL, title="Write add", files=files)
+
+
+def get(run: Run, path: str = "", *, status: int = 200, target: str = "") -> HttpResponse:
+    url = path if path.startswith("/") else url_of(run) + path
+    answer: Any = signed_in(make_user(run.project)).get(
+        url, headers={"HX-Target": target} if target else {}
+    )
+    assert answer.status_code == status
+    return answer  # type: ignore[no-any-return]
+
+
+def html_of(run: Run, path: str = "", *, target: str = "") -> str:
+    return get(run, path, target=target).content.decode()
+
+
+def url_of(run: Run) -> str:
+    return reverse("run_detail", args=[run.project.slug, run.uuid])
+
+
+def gate_url(row: GateResult, *kept: str) -> str:
+    run = row.evaluation.run
+    name = "run_gate_text" if kept else "run_gate"
+    return reverse(
+        name, args=[run.project.slug, run.uuid, row.evaluation.uuid, row.position, *kept]
+    )
+
+
+def section(html: str) -> str:
+    """The gates of a run's page."""
+    found = re.search(r'<section class="sheet gap gates".*?</section>', html, re.DOTALL)
+    return found[0] if found else ""
+
+
+def going(run: Run) -> Evaluation:
+    """An evaluation that has begun and not ended."""
+    return Evaluation.objects.create(
+        run=run,
+        purpose="live",
+        seq=1,
+        process_version=run.process_version,
+        verifier_version=run.verifier_version,
+        engine_build="1",
+        started_at=timezone.now(),
+    )
+
+
+def test_a_run_without_gates_has_no_section_of_them(run: Run) -> None:
+    assert section(html_of(run)) == ""
+
+
+def test_gates_stand_on_one_time_axis_in_the_order_of_their_stages(run: Run) -> None:
+    live = live_of(run)
+    make_gate(live, "test", status=Status.FAILED, tests=TESTS, started_ms=6_000, duration_ms=2_000)
+    make_gate(live, "install", started_ms=0, duration_ms=4_000)
+
+    html = section(html_of(run))
+
+    assert html.index(">install<") < html.index(">test<")
+    assert 'x="0.00%" y="2" width="50.00%"' in html
+    assert 'x="75.00%" y="2" width="25.00%"' in html
+    assert "1 passed, 1 failed" in html
+    assert "8.0 s in all" in html
+
+
+def test_a_status_is_told_by_a_word_beside_its_colour(run: Run) -> None:
+    live = live_of(run)
+    make_gate(live, "build")
+    make_gate(live, "lint", status=Status.FAILED, problems=PROBLEMS)
+    make_gate(live, "types", status=Status.SKIPPED, detail="No file says how.", duration_ms=0)
+    make_gate(live, "run", status=Status.TIMED_OUT)
+
+    html = section(html_of(run))
+
+    assert "1 passed, 1 skipped, 1 failed, 1 timed out" in html
+    assert "2 problems" in html
+    assert "No file says how." in html
+    assert "s-open p-open is-skipped" in html
+
+
+def test_a_gate_that_contradicts_itself_says_nothing_of_the_work(run: Run) -> None:
+    row = make_gate(live_of(run), contradiction="ended well before its runner came to its end")
+
+    listed, page = section(html_of(run)), html_of(run, gate_url(row))
+
+    assert "1 undecided" in listed
+    assert "It ended well before its runner came to its end." in page
+
+
+def test_what_was_not_run_again_names_the_run_that_ran_it(run: Run) -> None:
+    before = make_run(run.project, title="Write add before")
+    row = make_gate(live_of(run), "types", reused_from=before, started_ms=90_000)
+    make_gate(live_of(run), "test")
+
+    listed, page = section(html_of(run)), html_of(run, gate_url(row))
+
+    assert "1 of 2 was not run again: the same commands had run over the same files in" in listed
+    assert f'href="{url_of(before)}#gates"' in listed
+    assert 's-pass p-pass is-reused" x="0.00%"' in listed
+    assert f'href="{url_of(before)}#gates"' in page
+
+
+def test_what_was_not_run_again_is_told_when_the_run_that_ran_it_is_gone(run: Run) -> None:
+    before = make_run(run.project)
+    row = make_gate(live_of(run), "types", reused_from=before)
+    GateResult.objects.update(reused_from=None)
+
+    assert "None was run again" in section(html_of(run))
+    assert "in a run that is no longer kept" in html_of(run, gate_url(row))
+
+
+@pytest.mark.parametrize("target", ["", "gate-0"])
+def test_a_gate_unfolds_to_its_command_its_end_and_its_tests(run: Run, target: str) -> None:
+    row = make_gate(live_of(run), status=Status.FAILED, tests=TESTS, exit_code=1)
+
+    listed, html = section(html_of(run)), html_of(run, gate_url(row), target=target)
+
+    assert f'<div id="gate-0" hx-get="{gate_url(row)}"' in listed
+    assert ("<html" in html) is not bool(target)
+    assert "run-test" in html
+    assert 'exit code <span class="mono">1</span>' in html
+    assert "assert 3 == 4" in html
+
+
+def test_tests_that_failed_are_open_and_the_others_folded_and_counted(run: Run) -> None:
+    row = make_gate(live_of(run), status=Status.FAILED, tests=TESTS)
+
+    html = html_of(run, gate_url(row))
+
+    opened, closed = re.findall(r'<details class="fold part"(?: open)?>\s*<summary>.*', html)
+    assert " open>" in opened
+    assert "tests/test_calc.py" in opened
+    assert "1 failed" in opened
+    assert "1 passed" in opened  # it names no file: the suite does
+    assert " open>" not in closed
+    assert re.search("tests.test_io.*1 passed.*1 skipped", closed)
+
+
+def test_a_failure_stands_with_the_lines_around_it_and_leads_to_its_place(run: Run) -> None:
+    row = make_gate(live_of(run), status=Status.FAILED, tests=TESTS)
+
+    html = html_of(run, gate_url(row))
+
+    lines = re.findall(r'<span class="l( hit)?" data-n="(\d+)">', html)
+    assert lines == [("", "10"), ("", "11"), (" hit", "12"), ("", "13"), ("", "14")]
+    assert "files/tests/test_calc.py?places=12.hard#L12" in html
+
+
+@pytest.mark.parametrize(
+    ("path", "line", "is_link"),
+    [
+        ("tests/test_calc.py", 4_000, True),  # it has no such line
+        ("tests/test_calc.py", None, True),
+        ("elsewhere.py", 3, False),
+    ],
+)
+def test_a_place_that_was_not_submitted_is_told_without_its_lines(
+    run: Run, path: str, line: int | None, is_link: bool
+) -> None:
+    tests = counted([failed("test_it", path=path, line=line)])
+    row = make_gate(live_of(run), status=Status.FAILED, tests=tests)
+
+    html = html_of(run, gate_url(row))
+
+    assert path in html
+    assert (f"files/{path}" in html) is is_link
+    assert 'class="lines"' not in html
+
+
+def test_more_tests_and_problems_than_a_page_holds_are_counted(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("verification.runs.gating.report_page.MAX_CASES_SHOWN", 3)
+    monkeypatch.setattr("verification.runs.gating.report_page.MAX_PROBLEMS_SHOWN", 1)
+    tests = counted([*(passed(f"test_{n}") for n in range(4)), failed("test_bad")])
+    row = make_gate(live_of(run), status=Status.FAILED, tests=tests, problems=PROBLEMS)
+
+    html = html_of(run, gate_url(row))
+
+    assert "test_bad" in html
+    assert "test_1" in html
+    assert "test_2" not in html
+    assert "2 more tests are not shown" in html
+    assert "1 more problem is not shown" in html
+    assert gate_url(row, "record") in html
+
+
+def test_problems_stand_in_a_table_with_their_places(run: Run) -> None:
+    row = make_gate(live_of(run), "lint", status=Status.FAILED, problems=PROBLEMS)
+
+    html = html_of(run, gate_url(row))
+
+    assert 'places=3.advisory#L3">tests/test_calc.py:3:8</a>' in html
+    assert "F401" in html
+    assert "`os` imported but unused" in html
+    assert "no place" in html
+
+
+def test_what_was_counted_in_a_text_for_people_is_marked(run: Run) -> None:
+    tests = counted([passed("test_adds")], is_guess=True)
+    row = make_gate(live_of(run), tests=tests)
+
+    assert "guessed from the text" in section(html_of(run))
+    assert "what was written for people was counted" in html_of(run, gate_url(row))
+
+
+def test_without_its_record_a_gate_still_shows_what_its_report_names(run: Run) -> None:
+    row = make_gate(live_of(run), status=Status.FAILED, tests=TESTS, problems=PROBLEMS)
+    assert row.record is not None
+    delete_content(run.project, f"{row.record.sha256[:2]}/{row.record.sha256}")
+
+    html = html_of(run, gate_url(row))
+
+    assert "test_divides" in html
+    assert "F401" in html
+    assert "3 more tests are not shown" in html
+
+
+@pytest.mark.parametrize(("most", "is_read"), [(100_000, True), (10, False)])
+def test_a_record_that_is_too_long_is_not_opened(
+    run: Run, monkeypatch: pytest.MonkeyPatch, most: int, is_read: bool
+) -> None:
+    monkeypatch.setattr("verification.runs.gating.report_page.MAX_RECORD_BYTES", most)
+    row = make_gate(live_of(run), status=Status.FAILED, tests=TESTS)
+
+    assert ("test_adds" in html_of(run, gate_url(row))) is is_read
+
+
+def test_a_log_is_plain_text_whatever_it_looks_like(run: Run) -> None:
+    row = make_gate(live_of(run), log=b"<script>alert(1)</script>")
+
+    answer = get(run, gate_url(row, "log"))
+
+    assert answer.content == b"<script>alert(1)</script>"
+    assert answer["Content-Type"] == "text/plain; charset=utf-8"
+    assert answer["Content-Disposition"].startswith("inline;")
+    assert answer["X-Content-Type-Options"] == "nosniff"
+    assert answer["Content-Security-Policy"] == "sandbox; default-src 'none'"
+
+
+GONE = [("build", None), ("types", b"gone")]
+
+
+def test_what_is_no_longer_kept_is_not_found(run: Run) -> None:
+    without, lost = (make_gate(live_of(run), one, log=log) for one, log in GONE)
+    assert lost.log is not None
+    delete_content(run.project, f"{lost.log.sha256[:2]}/{lost.log.sha256}")
+
+    for row in (without, lost):
+        get(run, gate_url(row, "log"), status=404)
+    get(run, gate_url(lost, "record"), status=404)
+    get(run, gate_url(lost, "report"), status=404)
+    assert "no longer stored" in html_of(run, gate_url(without))
+
+
+@pytest.mark.parametrize("kept", [(), ("log",), ("record",)])
+def test_a_gate_of_another_project_does_not_exist(run: Run, kept: tuple[str, ...]) -> None:
+    row = make_gate(live_of(run), tests=TESTS)
+    elsewhere = make_project()
+    client = signed_in(make_user(elsewhere, Role.ADMIN))
+    foreign = gate_url(row, *kept).replace(f"/{run.project.slug}/", f"/{elsewhere.slug}/")
+    other_run = gate_url(row, *kept).replace(str(run.uuid), str(make_run(run.project).uuid))
+
+    assert client.get(gate_url(row, *kept)).status_code == 404
+    assert client.get(foreign).status_code == 404
+    get(run, other_run, status=404)
+
+
+@pytest.mark.parametrize("position", [7, 40_000, 10**30])
+def test_a_gate_that_never_was_does_not_exist(run: Run, position: int) -> None:
+    row = make_gate(live_of(run))
+
+    get(run, gate_url(row).replace("/0/", f"/{position}/"), status=404)
+
+
+def test_while_gates_run_the_page_shows_which_since_when_and_what_they_write() -> None:
+    run = make_run(make_project(), state=RunState.RUNNING)
+    evaluation = going(run)
+    make_progress(evaluation, "build", status="passed")
+    lines = "".join(f"line {n}\n" for n in range(1, 31))
+    make_progress(evaluation, "test", tail=f"{lines} 10 %\r 99 %\r\n\n")
+
+    html = html_of(run, target="body")
+
+    shown = section(html)
+    assert (
+        '<p class="pad strong" aria-live="polite"><bdi>Test of . (python) runs.</bdi></p>' in shown
+    )
+    assert "line 20\n" in shown
+    assert "line 19\n" not in shown
+    assert "\n 99 %</pre>" in shown
+    assert shown.count("<pre") == 1  # of what is over nothing is written any more
+    assert 'hx-trigger="every 1s" hx-target="this" hx-swap="outerHTML">' in html
+
+
+def test_a_log_that_is_being_written_is_not_read_out() -> None:
+    run = make_run(make_project(), state=RunState.RUNNING)
+    make_progress(going(run))
+
+    html = html_of(run)
+
+    assert 'id="body" hx-get' in html
+    assert not re.search(r'<div id="body"[^>]*aria-live', html)
+    assert '<pre class="gate-tail" aria-live="off">' in html
+
+
+def test_gates_that_ended_do_not_fold_while_the_page_refreshes() -> None:
+    run = make_run(make_project(), state=RunState.RUNNING)
+    row = make_gate(going(run))
+
+    html = section(html_of(run))
+
+    assert f'<a class="asked-row" href="{gate_url(row)}">' in html
+    assert "<details" not in html
+
+
+@pytest.mark.parametrize(
+    ("sandbox", "sentence"),
+    [
+        ("docker", "Start a worker that reaches a Docker engine, or set LOOMVERIFY_SANDBOX=off"),
+        ("off", "Set LOOMVERIFY_SANDBOX=docker, start a worker"),
+    ],
+)
+@pytest.mark.parametrize("is_told_by", ["finding", "gate"])
+def test_without_a_sandbox_the_page_says_what_to_do(
+    run: Run, monkeypatch: pytest.MonkeyPatch, sandbox: str, sentence: str, is_told_by: str
+) -> None:
+    told = replace(environment(), sandbox=sandbox)
+    monkeypatch.setattr("verification.runs.gating.page.environment", lambda: told)
+    if is_told_by == "gate":
+        make_gate(live_of(run), status=Status.ERROR, is_lost=True, detail="No engine answers.")
+    else:
+        run = make_run(run.project, findings=[{"reason_code": "sandbox_unavailable"}])
+
+    html = section(html_of(run))
+
+    assert sentence in html
+    assert ("No gate was run." in html) is (is_told_by == "finding")
+    assert ("No engine answers." in html) is (is_told_by == "gate")
+
+
+def test_everything_that_the_work_wrote_is_shown_as_text(run: Run) -> None:
+    tests = counted([failed(HOSTILE, suite=HOSTILE, message=HOSTILE), passed(HOSTILE)])
+    problems = gathered([Problem(HOSTILE, HOSTILE, 1, rule=HOSTILE)])
+    words: dict[str, Any] = dict.fromkeys(("component", "command", "detail"), HOSTILE)
+    row = make_gate(live_of(run), tests=tests, problems=problems, **words)
+    running = make_run(run.project, state=RunState.RUNNING)
+    make_progress(going(running), tail=HOSTILE, component=HOSTILE)
+
+    for html in (section(html_of(run)), html_of(run, gate_url(row)), html_of(running)):
+        assert "<script>alert" not in html
+        assert "<img" not in html
+        assert "\u202e" not in html
+        assert "&lt;script&gt;" in html
+
+
+def test_ten_gates_take_as_many_queries_as_one(run: Run) -> None:
+    other = make_run(run.project, outcome=Outcome.FAIL, files={"tests/test_calc.py": CALC})
+    make_gate(live_of(run), tests=TESTS, reused_from=other)
+    for number in range(10):
+        make_gate(live_of(other), component=f"c{number}", tests=TESTS, reused_from=run)
+
+    assert queries_of(url_of(other), run) == queries_of(url_of(run), run)
+
+
+def test_many_failures_take_as_many_queries_as_one(run: Run) -> None:
+    paths = [f"f{number}.py" for number in range(15)]
+    other = make_run(run.project, files=dict.fromkeys(paths, CALC))
+    many = counted([failed("test_it", path=path, line=3) for path in paths])
+    one_row = make_gate(live_of(run), tests=TESTS)
+    row = make_gate(live_of(other), tests=many)
+
+    assert queries_of(gate_url(row), run) == queries_of(gate_url(one_row), run)
+
+
+def queries_of(url: str, run: Run) -> int:
+    client = signed_in(make_user(run.project))
+    client.get(url)
+    with CaptureQueriesContext(
+        connection,
+    ) as found:
+        assert client.get(url).status_code == 200
+    return len(found)
+
+
+def test_an_evaluation_beside_the_one_that_counts_shows_its_own_gates(run: Run) -> None:
+    beside = evaluate(run, purpose="reverify")
+    make_gate(live_of(run), "build")
+    row = make_gate(beside, "types")
+
+    html = section(html_of(run, f"?evaluation={beside.uuid}"))
+
+    assert gate_url(row) in html
+    assert ">build<" not in html
