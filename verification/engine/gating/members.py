@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import tomllib
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
 import re2
 
+from verification.engine.gating.manifests import inner_table, json_table, toml_table
 from verification.engine.tree import wildcard
 
 MAX_DECLARED = 200
@@ -40,8 +39,7 @@ def _fits(declared: str, folder: str) -> bool:
 
 
 def _node(contents: Mapping[str, bytes]) -> Iterator[str]:
-    package = _json(contents.get("package.json", b""))
-    declared = package.get("workspaces") if isinstance(package, dict) else None
+    declared = json_table(contents.get("package.json")).get("workspaces")
     if isinstance(declared, dict):
         declared = declared.get("packages")
     yield from _texts(declared)
@@ -49,12 +47,8 @@ def _node(contents: Mapping[str, bytes]) -> Iterator[str]:
 
 
 def _rust(contents: Mapping[str, bytes]) -> Iterator[str]:
-    try:
-        manifest = tomllib.loads(contents.get("Cargo.toml", b"").decode(errors="replace"))
-    except (tomllib.TOMLDecodeError, RecursionError):
-        return
-    workspace = manifest.get("workspace")
-    yield from _texts(workspace.get("members") if isinstance(workspace, dict) else None)
+    workspace = inner_table(toml_table(contents.get("Cargo.toml")), "workspace")
+    yield from _texts(workspace.get("members"))
 
 
 def _java(contents: Mapping[str, bytes]) -> Iterator[str]:
@@ -71,13 +65,6 @@ def _go(contents: Mapping[str, bytes]) -> Iterator[str]:
 def _found(pattern: Any, content: bytes) -> Iterator[str]:
     for match in pattern.finditer(content):
         yield match.group(1).decode(errors="replace")
-
-
-def _json(content: bytes) -> Any:
-    try:
-        return json.loads(content)
-    except (ValueError, RecursionError):
-        return None
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from verification.engine.gating.components import Component, Read
+from verification.engine.gating.manifests import inner_table, json_table
 from verification.engine.gating.stages import (
     BUILD,
     LINT,
@@ -26,20 +26,29 @@ from verification.engine.gating.stages import (
 from verification.engine.reports.problems import ProblemFormat
 from verification.engine.reports.testing import TestFormat
 
+MAX_SCRIPT_CHARS = 2_000
 MANIFESTS = ("package.json", "package-lock.json", "npm-shrinkwrap.json")
 _NO_TEST = re.compile(r"no test specified", re.IGNORECASE)
 _NODE_TEST = re.compile(r"(?:^|\s)node\s+(?:\S+\s+)*?--test(?:\s|$)")
-_RUNNERS: Sequence[tuple[str, str, TestFormat]] = (
-    ("vitest", f'vitest run --reporter json --outputFile "{REPORT}"', TestFormat.JEST),
-    ("jest", f'jest --json --outputFile "{REPORT}"', TestFormat.JEST),
-    ("mocha", f'mocha --reporter json --reporter-option output="{REPORT}"', TestFormat.MOCHA),
+_VITEST, _JEST, _MOCHA = (
+    re.compile(rf"(?<![\w@/-]){runner}(?![\w-])") for runner in ("vitest", "jest", "mocha")
+)
+_RUNNERS: Sequence[tuple[re.Pattern[str], str, TestFormat]] = (
+    (
+        _NODE_TEST,
+        f'node --test --test-reporter=tap --test-reporter-destination="{REPORT}"',
+        TestFormat.TAP,
+    ),
+    (_VITEST, f'vitest run --reporter json --outputFile "{REPORT}"', TestFormat.JEST),
+    (_JEST, f'jest --json --outputFile "{REPORT}"', TestFormat.JEST),
+    (_MOCHA, f'mocha --reporter json --reporter-option output="{REPORT}"', TestFormat.MOCHA),
 )
 
 
 def node(component: Component, paths: Sequence[str], read: Read) -> Part:
-    package = _package(read(component.path("package.json")))
-    scripts = _table(package, "scripts")
-    known = {*_table(package, "dependencies"), *_table(package, "devDependencies")}
+    package = json_table(read(component.path("package.json")))
+    scripts = inner_table(package, "scripts")
+    known = {*inner_table(package, "dependencies"), *inner_table(package, "devDependencies")}
     needs = bool(known) or "workspaces" in package
     folder = deps_of(component)
     stages = (
@@ -97,23 +106,15 @@ def _test(scripts: Mapping[str, Any]) -> Stage:
     script = scripts.get(TEST)
     if not isinstance(script, str) or not script.strip() or _NO_TEST.search(script):
         return Stage(TEST, skipped="The package names no tests.")
-    if _NODE_TEST.search(script):
-        command = f'node --test --test-reporter=tap --test-reporter-destination="{REPORT}"'
-        return Stage(TEST, command, Expected(TestFormat.TAP))
-    for runner, command, form in _RUNNERS:
-        if re.search(rf"(?<![\w@/-]){runner}(?![\w-])", script):
-            return Stage(TEST, command, Expected(form))
+    runners = _runners(script)
+    if len(runners) == 1:
+        command, form = runners[0]
+        return Stage(TEST, command, Expected(form))
     return Stage(TEST, "npm test --silent", is_given=True)
 
 
-def _package(content: bytes | None) -> Mapping[str, Any]:
-    try:
-        value = json.loads(content or b"{}")
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
-
-
-def _table(owner: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    value = owner.get(name)
-    return value if isinstance(value, dict) else {}
+def _runners(script: str) -> Sequence[tuple[str, TestFormat]]:
+    """All that a script names: of two, neither alone says how the tests went."""
+    if len(script) > MAX_SCRIPT_CHARS:
+        return ()
+    return [(command, form) for pattern, command, form in _RUNNERS if pattern.search(script)]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import shlex
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
 from verification.engine.gating.components import Component, Read
+from verification.engine.gating.manifests import inner_table, toml_table
 from verification.engine.gating.stages import (
     BUILD,
     LINT,
@@ -30,6 +30,8 @@ from verification.engine.reports.testing import TestFormat
 TOOLS = "/opt/loomverify"
 TRAILER = "loomverify: the test runner came to its end"
 MAX_REQUIREMENTS = 300
+MAX_REQUIREMENTS_CHARS = 60_000
+"""A longer command could not be executed: a kernel takes 128 KiB."""
 _REQUIREMENT = re.compile(r"[A-Za-z0-9][^\x00-\x1f\x7f]{0,300}")
 _REQUIREMENTS_FILE = re.compile(
     r"(?:requirements/[\w.-]+|[\w.-]*(?:requirement|constraint)[\w.-]*)\.txt"
@@ -38,7 +40,7 @@ _GROUPS = ("test", "tests", "testing", "dev")
 
 
 def python(component: Component, paths: Sequence[str], read: Read) -> Part:
-    project = _project(read(component.path("pyproject.toml")))
+    project = toml_table(read(component.path("pyproject.toml")))
     types = _types(component, paths, project)
     stages = (
         Stage(BUILD, "python3 -I -m compileall -q ."),
@@ -51,7 +53,7 @@ def python(component: Component, paths: Sequence[str], read: Read) -> Part:
         ),
         Stage(
             SECURITY,
-            f"{TOOLS}/bin/ruff check --isolated --no-cache --select S --ignore S101 "
+            f"{TOOLS}/bin/ruff check --isolated --no-respect-gitignore --no-cache --select S --ignore S101 "
             f'--output-format json -o "{REPORT}" .',
             Expected(ProblemFormat.RUFF),
             is_apart=True,
@@ -84,10 +86,10 @@ def _install(component: Component, paths: Sequence[str], project: Mapping[str, A
     if "requirements.txt" in component.markers:
         inputs = tuple(sorted(path for path in paths if _is_requirements(component, path)))
         return Install(f"{base} -r requirements.txt", inputs, prepare)
-    named = list(islice(_named(project), MAX_REQUIREMENTS))
-    if not named:
+    named = " ".join(islice(map(shlex.quote, _named(project)), MAX_REQUIREMENTS))
+    if not named or len(named) > MAX_REQUIREMENTS_CHARS:
         return Install(prepare=prepare)
-    return Install(f"{base} {' '.join(map(shlex.quote, named))}", prepare=prepare)
+    return Install(f"{base} {named}", prepare=prepare)
 
 
 def _is_requirements(component: Component, path: str) -> bool:
@@ -97,9 +99,12 @@ def _is_requirements(component: Component, path: str) -> bool:
 
 
 def _named(project: Mapping[str, Any]) -> Iterator[str]:
-    table = _table(project, "project")
+    table = inner_table(project, "project")
     yield from _requirements(table.get("dependencies"))
-    for owner in (_table(table, "optional-dependencies"), _table(project, "dependency-groups")):
+    for owner in (
+        inner_table(table, "optional-dependencies"),
+        inner_table(project, "dependency-groups"),
+    ):
         for group in _GROUPS:
             yield from _requirements(owner.get(group))
 
@@ -112,7 +117,7 @@ def _requirements(value: object) -> Iterator[str]:
 
 
 def _types(component: Component, paths: Sequence[str], project: Mapping[str, Any]) -> Stage:
-    is_asked = "mypy" in _table(project, "tool") or component.path("mypy.ini") in paths
+    is_asked = "mypy" in inner_table(project, "tool") or component.path("mypy.ini") in paths
     if not is_asked:
         return Stage(TYPES, skipped="No type checker is configured.")
     return Stage(
@@ -121,15 +126,3 @@ def _types(component: Component, paths: Sequence[str], project: Mapping[str, Any
         f'--cache-dir /dev/null . > "{REPORT}"',
         Expected(ProblemFormat.MYPY),
     )
-
-
-def _project(content: bytes | None) -> Mapping[str, Any]:
-    try:
-        return tomllib.loads((content or b"").decode())
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError):
-        return {}
-
-
-def _table(owner: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    value = owner.get(name)
-    return value if isinstance(value, dict) else {}
