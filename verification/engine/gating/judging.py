@@ -45,10 +45,11 @@ def judged(part: Part, stage: Stage, ended: Ended) -> Judged:
         command=stage.command,
         duration_ms=ended.duration_ms,
     )
-    if ended.lost:
+    if ended.lost or (ended.exit_code is None and not ended.is_timed_out):
         return Judged(replace(told, status=Status.ERROR, is_lost=True, detail=ended.lost))
     if ended.is_timed_out or ended.exit_code == TIME_EXIT_CODE:
-        why = f"{told.name} took longer than {stage.seconds} s.{_last_words(ended)}"
+        seconds = stage.seconds or part.seconds[stage.gate]
+        why = f"{told.name} took longer than {seconds} s.{_last_words(ended)}"
         return Judged(replace(told, status=Status.TIMED_OUT, detail=why))
     if ended.exit_code in COULD_NOT_RUN:
         why = f"{told.name}: {COULD_NOT_RUN[ended.exit_code]}.{_last_words(ended)}"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 
-from verification.engine.gates import GateReport
+from verification.engine.gates import OUT_OF_MEMORY_EXIT_CODE, GateReport
 from verification.engine.gating.judging import Judged, judged
 from verification.engine.gating.sandbox import Box, Sandbox, SandboxLost
 from verification.engine.gating.stages import (
@@ -40,7 +40,11 @@ class Track:
 
     @property
     def is_known(self) -> bool:
-        return all(not one.command or one.gate in self.known for one in self.stages)
+        """Whether nothing is left to run; what was run before was installed before."""
+        run = [one.gate for one in self.stages if one.command]
+        if not run:
+            return not (self.wants_install and self.part.install.command)
+        return all(gate in self.known for gate in run)
 
 
 def tracks_of(
@@ -103,8 +107,8 @@ def _run_stages(track: Track, sandbox: Sandbox, image: str, tell: Tell) -> Itera
                     ended = box.run(stage)
                 except SandboxLost as lost:
                     ended = Ended(lost=str(lost))
-                if ended.exit_code is None:
-                    box = None  # it was stopped with all that ran in it
+                if ended.exit_code in (None, OUT_OF_MEMORY_EXIT_CODE):
+                    box = None  # it was stopped, or may have been, with all that ran in it
                 report = tell(part, stage, ended, judged(part, stage, ended))
             yield report
             if stage.gate == BUILD and report.status is not Status.PASSED:
@@ -144,3 +148,5 @@ def _all_lost(track: Track, lost: SandboxLost) -> Iterator[GateReport]:
             yield replace(report, status=Status.ERROR, is_lost=True)
         elif stage.gate != INSTALL:
             yield _left_out(track.part, stage, stage.skipped)
+        elif track.wants_install:
+            yield _nothing_installed(track.part)
