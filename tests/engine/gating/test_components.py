@@ -116,10 +116,16 @@ def test_nothing_that_is_declared_raises(text: str, folder: str) -> None:
         json.dumps({"workspaces": ["/".join(["**", "*a*b*c"] * 30)] * 1_000}).encode(),
         b"<module>" + b" " * 1_000_000,
         b"<module>x" * 100_000,
+        b"a." * 200_000 + b"b = 1",
+        b"x = " + b"9" * 5_000,
     ],
 )
 def test_a_hostile_declaration_is_read_in_linear_time(content: bytes) -> None:
     folder = "/".join(["aaaaaaab"] * 60)
 
-    for language, name in (("node", "package.json"), ("java", "pom.xml")):
+    for language, name in (
+        ("node", "package.json"),
+        ("java", "pom.xml"),
+        ("rust", "Cargo.toml"),
+    ):
         assert not is_member(folder, language, {name: content})

@@ -10,6 +10,7 @@ from typing import Any
 
 from verification.engine.gating.components import Component, Read
 from verification.engine.gating.manifests import inner_table, toml_table
+from verification.engine.gating.requirements import requirements_files
 from verification.engine.gating.stages import (
     BUILD,
     LINT,
@@ -33,18 +34,15 @@ MAX_REQUIREMENTS = 300
 MAX_REQUIREMENTS_CHARS = 60_000
 """A longer command could not be executed: a kernel takes 128 KiB."""
 _REQUIREMENT = re.compile(r"[A-Za-z0-9][^\x00-\x1f\x7f]{0,300}")
-_REQUIREMENTS_FILE = re.compile(
-    r"(?:requirements/[\w.-]+|[\w.-]*(?:requirement|constraint)[\w.-]*)\.txt"
-)
 _GROUPS = ("test", "tests", "testing", "dev")
 
 
 def python(component: Component, paths: Sequence[str], read: Read) -> Part:
     project = toml_table(read(component.path("pyproject.toml")))
-    types = _types(component, paths, project)
+    requirements = requirements_files(component.path("requirements.txt"), paths, read)
     stages = (
         Stage(BUILD, "python3 -I -m compileall -q ."),
-        types,
+        _types(component, paths, project),
         Stage(
             LINT,
             f'{TOOLS}/bin/ruff check --no-cache --output-format json -o "{REPORT}" .',
@@ -53,8 +51,8 @@ def python(component: Component, paths: Sequence[str], read: Read) -> Part:
         ),
         Stage(
             SECURITY,
-            f"{TOOLS}/bin/ruff check --isolated --no-respect-gitignore --no-cache --select S --ignore S101 "
-            f'--output-format json -o "{REPORT}" .',
+            f"{TOOLS}/bin/ruff check --isolated --no-respect-gitignore --no-cache "
+            f'--select S --ignore S101 --output-format json -o "{REPORT}" .',
             Expected(ProblemFormat.RUFF),
             is_apart=True,
         ),
@@ -69,7 +67,7 @@ def python(component: Component, paths: Sequence[str], read: Read) -> Part:
     bin_folder = f"{deps_of(component)}/bin"
     return Part(
         component,
-        _install(component, paths, project),
+        _install(component, requirements, project),
         stages,
         environment={
             "PATH": f"{bin_folder}:/usr/local/bin:/usr/bin:/bin",
@@ -78,24 +76,19 @@ def python(component: Component, paths: Sequence[str], read: Read) -> Part:
     )
 
 
-def _install(component: Component, paths: Sequence[str], project: Mapping[str, Any]) -> Install:
+def _install(
+    component: Component, requirements: Sequence[str], project: Mapping[str, Any]
+) -> Install:
     """What its files name; nothing of the work itself is run or read."""
     folder = deps_of(component)
     prepare = f"python3 -m venv {folder}"
     base = f"{prepare} && {folder}/bin/python -m pip install --no-input"
-    if "requirements.txt" in component.markers:
-        inputs = tuple(sorted(path for path in paths if _is_requirements(component, path)))
-        return Install(f"{base} -r requirements.txt", inputs, prepare)
+    if requirements:
+        return Install(f"{base} -r requirements.txt", tuple(requirements), prepare)
     named = " ".join(islice(map(shlex.quote, _named(project)), MAX_REQUIREMENTS))
     if not named or len(named) > MAX_REQUIREMENTS_CHARS:
         return Install(prepare=prepare)
     return Install(f"{base} {named}", prepare=prepare)
-
-
-def _is_requirements(component: Component, path: str) -> bool:
-    prefix = f"{component.folder}/" if component.folder else ""
-    inner = path.removeprefix(prefix)
-    return path.startswith(prefix) and bool(_REQUIREMENTS_FILE.fullmatch(inner))
 
 
 def _named(project: Mapping[str, Any]) -> Iterator[str]:

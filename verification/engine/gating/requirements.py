@@ -1,0 +1,35 @@
+"""Which files an install by a requirements file reads. Hostile input."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+import re2
+
+from verification.engine.gating.components import Read
+from verification.engine.gating.manifests import MAX_MANIFEST_BYTES
+
+MAX_FILES = 50
+MAX_INCLUDES = 200
+_INCLUDE = re2.compile(rb"(?m)^[ \t]*(?:-r|-c|--requirement|--constraint)[ \t=]*([^\s#]+)")
+
+
+def requirements_files(first: str, paths: Sequence[str], read: Read) -> tuple[str, ...]:
+    """The file and all that it includes, of those that lie in the workspace."""
+    known = frozenset(paths)
+    found: dict[str, None] = {}
+    waiting = [first]
+    while waiting and len(found) < MAX_FILES:
+        path = waiting.pop()
+        if path in known and path not in found:
+            found[path] = None
+            waiting += islice(_included(path, read(path)), MAX_INCLUDES)
+    return tuple(sorted(found))
+
+
+def _included(path: str, content: bytes | None) -> Iterator[str]:
+    for match in _INCLUDE.finditer((content or b"")[:MAX_MANIFEST_BYTES]):
+        inner = match[1].decode(errors="replace")
+        yield posixpath.normpath(posixpath.join(posixpath.dirname(path), inner))
