@@ -16,7 +16,6 @@ from verification.engine.reports.problems import ProblemFormat
 from verification.engine.reports.testing import TestFormat
 
 PIP = "python3 -m venv /deps/root.python && /deps/root.python/bin/python -m pip install --no-input"
-TESTS = ("test_a.py",)
 
 
 def part_in(

@@ -4,28 +4,56 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from verification.engine.gating.stages import BUILD, INSTALL, RUN, TEST, TYPES, Install, Part, Stage
+from verification.engine.gating.stages import (
+    BUILD,
+    INSTALL,
+    RUN,
+    TEST,
+    TYPES,
+    Install,
+    Part,
+    Stage,
+    workdir,
+)
 
 REPLACED = (BUILD, TYPES, TEST, RUN)
 """Lint and security are always the table's: they look at the work on nobody's behalf."""
-_PYTEST = re.compile(r"(?:python3?\s+-m\s+)?pytest(?=\s|$)(?P<rest>[^;&|<>`$\n]*)")
-_GO_TEST = re.compile(r"go\s+test(?=\s|$)(?P<rest>[^;&|<>`$\n]*)")
-_OWN_OPTIONS = (
-    "--junit",
-    "-p",
-    "-c",
-    "--rootdir",
-    "--override-ini",
-    "-o",
-    "--collect-only",
-    "--co",
+# What a shell would make something else of is left to a shell; a comment is none of it.
+_REST = r"(?=\s|$)(?P<rest>[^;&|<>`$\n#*?~\[]*)(?:\s#.*)?"
+
+
+@dataclass(frozen=True, slots=True)
+class _Runner:
+    """`called` in a plan, it is `command` in the table's, which goes on with `then`.
+
+    `own` are arguments that would move the report, let nothing run, or bring in another judge.
+    """
+
+    called: re.Pattern[str]
+    command: str
+    then: str
+    own: re.Pattern[str]
+
+
+_PYTEST = _Runner(
+    called=re.compile(rf"(?:python3?\s+-m\s+)?pytest{_REST}"),
+    command="run_pytest.py",
+    then=" -p no:cacheprovider",
+    # Short options can be joined (-xp), and others be read from a file (@).
+    own=re.compile(
+        r"@|--$|-(?!-)\w*[pco]|--(?:(?:junit|cache|lf|ff|nf|sw|stepwise)[\w-]*|rootdir|co|"
+        r"last-failed|failed-first|new-first|override-ini|collect-only|config-file|confcutdir|"
+        r"setup-only|setup-plan)(?:=|$)"
+    ),
 )
-_RUNNERS = (
-    (_PYTEST, "run_pytest.py", " -p no:cacheprovider"),
-    (_GO_TEST, "go test -json", " ./..."),
+_GO_TEST = _Runner(
+    called=re.compile(rf"go\s+test{_REST}"),
+    command="go test -json",
+    then=" ./...",
+    own=re.compile(r"--?(?:c|o|C|n|json|exec|toolexec|list)(?:=|$)"),
 )
 
 
@@ -47,8 +75,16 @@ def _install(part: Part, commands: Sequence[str], paths: Sequence[str]) -> Insta
         return part.install
     prefix = f"{part.component.folder}/" if part.component.folder else ""
     inputs = tuple(path for path in paths if path.startswith(prefix))
-    command = "\n".join(filter(None, (part.install.prepare, *commands)))
+    command = "\n".join(filter(None, (part.install.prepare, *commands, *_moved(part))))
     return replace(part.install, command=command, inputs=inputs, is_given=True)
+
+
+def _moved(part: Part) -> Iterator[str]:
+    """What was installed into the work's folder is kept where it is linked from later on."""
+    folder = workdir(part.component)
+    for name, target in part.linked.items():
+        source, place = shlex.quote(f"{folder}/{name}"), shlex.quote(target)
+        yield f"[ ! -d {source} ] || {{ mkdir -p {part.deps} && mv {source} {place}; }}"
 
 
 def _replaced(stage: Stage, commands: Sequence[str]) -> Stage:
@@ -63,21 +99,24 @@ def _replaced(stage: Stage, commands: Sequence[str]) -> Stage:
 
 def _with_report(stage: Stage, command: str) -> Stage | None:
     """The table's runner with the plan's arguments, where it is the same runner."""
-    for pattern, runner, at in _RUNNERS:
-        match = pattern.fullmatch(command.strip())
-        if match is None or runner not in stage.command:
+    for runner in (_PYTEST, _GO_TEST):
+        match = runner.called.fullmatch(command.strip())
+        if match is None or runner.command not in stage.command:
             continue
         try:
             arguments = shlex.split(match["rest"])
         except ValueError:
             return None
-        if any(one.startswith(_OWN_OPTIONS) for one in arguments):
+        if any(runner.own.match(one) for one in arguments):
             return None
-        told = " ".join(map(shlex.quote, arguments))
-        if not told:
-            return stage
-        head, _, tail = stage.command.partition(at)
-        is_go = runner.startswith("go")
-        rest = tail if is_go else f"{at}{tail}"
-        return replace(stage, command=f"{head} {told}{rest}", is_given=True)
+        return _with_arguments(stage, runner, shlex.join(arguments))
     return None
+
+
+def _with_arguments(stage: Stage, runner: _Runner, arguments: str) -> Stage:
+    """A plan's arguments of go name packages, too, in place of the table's."""
+    if not arguments:
+        return stage
+    head, _, tail = stage.command.partition(runner.then)
+    rest = tail if runner is _GO_TEST else f"{runner.then}{tail}"
+    return replace(stage, command=f"{head} {arguments}{rest}", is_given=True)

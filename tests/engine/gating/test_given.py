@@ -1,0 +1,217 @@
+from __future__ import annotations
+
+import shlex
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.engine.gating.fakes import part_with
+from verification.engine.gating.components import Component, Language
+from verification.engine.gating.given import with_given
+from verification.engine.gating.recipes import Files, part_of
+from verification.engine.gating.stages import ORDER, Part, Stage
+
+PATHS = ("api/a.py", "api/requirements.txt", "apix/b.py", "c.py")
+PACKAGE = b'{"scripts": {"test": "jest"}, "dependencies": {"a": "1"}}'
+
+
+def recipe(language: Language, folder: str = "") -> Part:
+    component = Component(folder, language, ("package.json",))
+    package = component.path("package.json")
+    return part_of(component, Files([package], {package: PACKAGE}.get))
+
+
+def stage_of(part: Part, gate: str) -> Stage:
+    [stage] = [one for one in part.stages if one.gate == gate]
+    return stage
+
+
+def planned(language: Language, gate: str, *commands: str) -> Stage:
+    [part] = with_given([recipe(language)], {gate: commands}, PATHS)
+    return stage_of(part, gate)
+
+
+@pytest.mark.parametrize("gate", ["build", "types", "test", "run"])
+@pytest.mark.parametrize("language", [Language.PYTHON, Language.NODE, Language.GO, Language.RUST])
+def test_a_plans_commands_stand_in_for_the_tables(language: Language, gate: str) -> None:
+    stage = planned(language, gate, "make this", "make that")
+
+    assert stage == Stage(gate, "make this\nmake that", is_given=True)
+
+
+@pytest.mark.parametrize("gate", ["lint", "security"])
+@pytest.mark.parametrize("language", [Language.PYTHON, Language.NODE, Language.GO])
+def test_who_looks_at_the_work_is_nobodys_to_name(language: Language, gate: str) -> None:
+    assert planned(language, gate, "true") == stage_of(recipe(language), gate)
+
+
+def test_a_plan_speaks_of_the_first_component_alone() -> None:
+    parts = [recipe(Language.PYTHON), recipe(Language.GO, "api")]
+
+    first, second = with_given(parts, {"test": ["make test"]}, PATHS)
+
+    assert stage_of(first, "test").command == "make test"
+    assert second == parts[1]
+
+
+def test_without_a_plans_commands_nothing_changes() -> None:
+    parts = [recipe(Language.PYTHON)]
+
+    assert with_given(parts, {}, PATHS) == parts
+    assert with_given(parts, {"test": []}, PATHS) == parts
+    assert with_given([], {"test": ["x"]}, PATHS) == []
+
+
+@pytest.mark.parametrize(
+    ("language", "command", "arguments"),
+    [
+        (Language.PYTHON, "pytest -x", "run_pytest.py -x -p no:cacheprovider --junitxml"),
+        (Language.PYTHON, "python -m pytest tests/unit", "run_pytest.py tests/unit -p no"),
+        (Language.PYTHON, " python3 -m pytest -q ", "run_pytest.py -q -p no"),
+        (Language.PYTHON, 'pytest -k "not slow" -m \'a or b\'',
+         "run_pytest.py -k 'not slow' -m 'a or b' -p no"),
+        (Language.PYTHON, "pytest tests  # all of them", "run_pytest.py tests -p no"),
+        (Language.PYTHON, "pytest --cov=src --color=yes --tb=short",
+         "run_pytest.py --cov=src --color=yes --tb=short -p no"),
+        (Language.PYTHON, "pytest -k '(a)' t.py::test_it", "run_pytest.py -k '(a)' t.py::test_it"),
+        (Language.GO, "go test -v ./pkg", 'go test -json -v ./pkg > "$LV_REPORT"'),
+        (Language.GO, "go test -count=1 -cover -parallel 2 ./...",
+         'go test -json -count=1 -cover -parallel 2 ./... > "$LV_REPORT"'),
+        (Language.GO, "go test -run 'TestA' ./... # quick", 'go test -json -run TestA ./... > "'),
+    ],
+)  # fmt: skip
+def test_the_tables_runner_with_a_plans_arguments_keeps_its_report(
+    language: Language, command: str, arguments: str
+) -> None:
+    stage, own = planned(language, "test", command), stage_of(recipe(language), "test")
+
+    assert arguments in stage.command
+    assert (stage.expected, stage.trailer, stage.is_given) == (own.expected, own.trailer, True)
+
+
+@pytest.mark.parametrize(
+    ("language", "command"),
+    [
+        (Language.PYTHON, "pytest"),
+        (Language.PYTHON, "python -m pytest   "),
+        (Language.PYTHON, "pytest  # all"),
+        (Language.GO, "go test"),
+    ],
+)
+def test_a_plan_that_names_what_the_table_does_changes_nothing(
+    language: Language, command: str
+) -> None:
+    assert planned(language, "test", command) == stage_of(recipe(language), "test")
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        "--junitxml=x", "--junit-xml x", "--junit-prefix=x", "-p evil", "-pevil", "-xp evil",
+        "-o addopts=", "-qo addopts=", "-c evil.ini", "-xcevil.ini", "--config-file=x",
+        "--rootdir=/", "--rootdir /", "--override-ini=x=y", "--co", "--collect-only",
+        "--confcutdir=x", "--setup-only", "--setup-plan", "@options.txt", "-- tests",
+        "--cache-clear", "--lf", "--stepwise-skip", "'--co'", "\\-\\-co",
+    ],
+)  # fmt: skip
+def test_an_option_that_would_move_the_report_of_pytest_makes_it_a_command_like_any_other(
+    option: str,
+) -> None:
+    command = f"pytest {option}"
+
+    assert planned(Language.PYTHON, "test", command) == Stage("test", command, is_given=True)
+
+
+@pytest.mark.parametrize(
+    "option",
+    ["-c", "--c", "-o x", "-o=x", "-exec true", "-toolexec=x", "-json=false", "-list .", "-n",
+     "-C /tmp"],
+)  # fmt: skip
+def test_an_option_that_would_move_the_report_of_go_makes_it_a_command_like_any_other(
+    option: str,
+) -> None:
+    command = f"go test {option} ./..."
+
+    assert planned(Language.GO, "test", command) == Stage("test", command, is_given=True)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "pytest; true", "pytest || true", "pytest & ", "pytest | tee x", "pytest > x",
+        "pytest < x", "pytest `x`", "pytest $(x)", "pytest $X", "pytest\ntrue",
+        "pytest tests/test_*.py", "pytest tests/test_?.py", "pytest tests/[ab].py", "pytest ~/x",
+        "pytest 'unclosed", "pytest -k 'a # b'", "cd api && pytest", "PYTHONPATH=. pytest",
+        "pytest-3 x", "./pytest", "python -m pytests", "python -m  unittest", "go test", "tox",
+    ],
+)  # fmt: skip
+def test_what_a_shell_would_make_more_of_is_left_to_a_shell(command: str) -> None:
+    assert planned(Language.PYTHON, "test", command) == Stage("test", command, is_given=True)
+
+
+def test_another_languages_runner_is_a_command_like_any_other() -> None:
+    for language in (Language.GO, Language.NODE):
+        assert planned(language, "test", "pytest -x") == Stage("test", "pytest -x", is_given=True)
+
+
+def test_two_commands_are_never_taken_for_the_tables_runner() -> None:
+    stage = planned(Language.PYTHON, "test", "pytest", "pytest -x")
+
+    assert stage == Stage("test", "pytest\npytest -x", is_given=True)
+
+
+def test_an_install_of_the_plans_may_read_all_of_its_component() -> None:
+    part = recipe(Language.PYTHON, "api")
+
+    [changed] = with_given([part], {"install": ["pip install -e .", "pip install x"]}, PATHS)
+
+    assert changed.install.command == (
+        "python3 -m venv /deps/api.python\npip install -e .\npip install x"
+    )
+    assert changed.install.inputs == ("api/a.py", "api/requirements.txt")
+    assert changed.install.is_given
+    assert changed.stages == part.stages
+
+
+def test_at_the_root_an_install_may_read_all_there_is() -> None:
+    [part] = with_given([recipe(Language.GO)], {"install": ["go mod download"]}, PATHS)
+
+    assert part.install.command == "go mod download"
+    assert part.install.inputs == PATHS
+
+
+def test_modules_that_a_plan_installs_into_the_work_are_kept_where_they_are_linked_from() -> None:
+    [part] = with_given([recipe(Language.NODE, "a 'b")], {"install": ["npm ci"]}, PATHS)
+
+    first, last = part.install.command.splitlines()
+    assert first == "npm ci"
+    source, place = shlex.quote("/workspace/a 'b/node_modules"), part.linked["node_modules"]
+    assert f"mv {source} {place};" in last
+
+
+ARGUMENTS = st.text(alphabet="-pcoxk=@'\"\\ #*[(~$;|\n./a", max_size=20)
+
+
+@given(st.sampled_from(["pytest ", "python -m pytest ", "go test "]), ARGUMENTS)
+def test_whatever_a_plan_says_the_judge_writes_the_report_or_none_is_expected(
+    runner: str, arguments: str
+) -> None:
+    command = runner + arguments
+
+    for language in (Language.PYTHON, Language.GO):
+        own, stage = stage_of(recipe(language), "test"), planned(language, "test", command)
+        if stage.expected is None:
+            assert stage == Stage("test", command, is_given=True)
+            continue
+        assert shlex.split(stage.command)[-2:] == shlex.split(own.command)[-2:]
+        assert (stage.expected, stage.trailer) == (own.expected, own.trailer)
+
+
+@given(st.dictionaries(st.sampled_from(ORDER), st.lists(st.text(max_size=9), max_size=3)))
+def test_no_plan_raises_or_adds_a_gate(commands: dict[str, list[str]]) -> None:
+    part = part_with(*(Stage(gate, "x") for gate in ORDER if gate != "install"), install="y")
+
+    [changed] = with_given([part], commands, PATHS)
+
+    assert [one.gate for one in changed.stages] == [one.gate for one in part.stages]
