@@ -12,7 +12,7 @@ from verification.engine.judges.asking import CustomAnswer, Judge
 from verification.engine.verifier import VerifierSpec
 
 if TYPE_CHECKING:
-    from verification.engine.gates import Gates
+    from verification.engine.gates import GateReport, Gates
 
 MAX_PROMPT_CHARS = 200_000
 
@@ -25,6 +25,7 @@ class Case:
     `nonce` keeps this evaluation's replies apart from every other's; '' lets them be shared.
     `attempt` counts the task's submissions from 1. `judge_models` gives the model behind each
     connection that the verifier names; a connection that is absent is known by its name alone.
+    `gated` is what gates reported before a judge is asked.
     `prompt_chars` is the longest prompt, system and all, that every one of them takes;
     `prompt_room` is what the verifier makes use of.
     """
@@ -39,6 +40,7 @@ class Case:
     attempt: int = 1
     judge_models: Mapping[str, str] = field(default_factory=dict, hash=False)
     prompt_chars: int = MAX_PROMPT_CHARS
+    gated: tuple[GateReport, ...] = ()
 
     @property
     def is_legacy(self) -> bool:

@@ -46,7 +46,7 @@ class Conclusion:
 
     `reason_code` is '' where nothing was found; `confidence` is None where nothing is decided.
     `review_reasons` are the codes that ask for a person. `may_pass`: undecided for causes alone
-    that may be gone when the judge is asked later.
+    that may be gone when the judge is asked later. `scores` are judges', 0 to 10.
     """
 
     outcome: Outcome
@@ -69,6 +69,7 @@ class Conclusion:
     is_final: bool = False
     may_pass: bool = False
     gates: tuple[GateReport, ...] = ()
+    scores: tuple[float, ...] = ()
 
     @property
     def leading(self) -> Finding | None:
@@ -133,6 +134,7 @@ def conclude(case: Case, tiers: Sequence[TierReport]) -> Conclusion:
         is_final=any(report.is_final for report in tiers),
         may_pass=decision.may_pass,
         gates=gated,
+        scores=tuple(one.score for one in tiers if one.score is not None),
     )
 
 
@@ -154,6 +156,7 @@ def _run_tier(case: Case, ports: Ports, tier: int, done: tuple[TierReport, ...])
     if ports.judge is None or not case.verifier.models.is_configured:
         return _unavailable(tier, f"Tier {tier} was asked for and no judge is configured.")
     assess = semantic.assess if tier == 2 else voting.vote
+    case = replace(case, gated=tuple(one for report in done for one in report.gates))
     started = ports.clock()
     report = assess(case, ports, ports.judge, done)
     duration_ms = round((ports.clock() - started) * 1000)

@@ -134,6 +134,17 @@ def ask(case: Case, ports: Ports, found: Sequence[Finding]) -> Asked:
     return Asked(tuple(dict.fromkeys(findings)), reports)
 
 
+def told(report: GateReport) -> str:
+    """A report in words, whole."""
+    ended = "" if report.exit_code is None else f", exit code {report.exit_code}"
+    lines = [f"{report.name}: {report.status}{ended}"]
+    if report.tests:
+        lines.append(_counted(report.tests))
+    lines += [f"{one.path}:{one.line or ''} {one.name}: {one.message}" for one in report.failures]
+    lines += [f"{one.path}:{one.line or ''} {one.rule} {one.message}" for one in report.problems]
+    return "\n".join([*lines, *filter(None, (report.contradiction, report.detail))])
+
+
 def findings_of(report: GateReport) -> Iterator[Finding]:
     """What a report says of the work; one that contradicts itself says nothing of it.
 
@@ -207,9 +218,11 @@ def _told(report: GateReport) -> str:
         said = f"{said} and ended with exit code {report.exit_code}"
     if report.tests is None:
         return said
-    counts = report.tests
-    told = f"{counts.passed} passed, {counts.failed} failed, {counts.errors} errors"
-    return f"{said}, and its report says {told}"
+    return f"{said}, and its report says {_counted(report.tests)}"
+
+
+def _counted(counts: TestCounts) -> str:
+    return f"{counts.passed} passed, {counts.failed} failed, {counts.errors} errors"
 
 
 def _no_tests(tests: TestCounts | None) -> str:

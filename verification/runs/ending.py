@@ -11,10 +11,14 @@ from verification.engine.claims.settlement import ClaimState
 from verification.engine.climb import Case, Conclusion
 from verification.engine.feedback import Feedback
 from verification.engine.outcome import Action, Verdict
+from verification.engine.scored import Scored, scored
+from verification.engine.scoring import Score
 from verification.engine.verifier import ENGINE_BUILD
 from verification.runs import events, reverifying
 from verification.runs.flags import Flag
 from verification.runs.work import Begun, Work
+
+NOT_SCORED = Scored()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +56,9 @@ def concluded(conclusion: Conclusion, action: Action) -> dict[str, Any]:
     }
 
 
-def evaluated(conclusion: Conclusion, action: Action, said: Feedback) -> dict[str, Any]:
+def evaluated(
+    conclusion: Conclusion, action: Action, said: Feedback, scored: Scored = NOT_SCORED
+) -> dict[str, Any]:
     """All that an evaluation's own row says of its end; JSON as plain values."""
     return {
         **concluded(conclusion, action),
@@ -61,7 +67,25 @@ def evaluated(conclusion: Conclusion, action: Action, said: Feedback) -> dict[st
         "feedback": {"text": said.text, "items": [asdict(one) for one in said.items]},
         "claims": dict(conclusion.claims),
         "claim_list": [one.to_json() for one in conclusion.counted_claims],
+        "score": scored.score and score_json(scored.score),
+        "loop": scored.loop and asdict(scored.loop),
     }
+
+
+def score_json(score: Score) -> dict[str, Any]:
+    parts = [asdict(part) for part in score.parts]
+    return {"total": score.total, "source": score.source, "parts": parts}
+
+
+def score_of(ending: Ending) -> Scored:
+    """Iterations are the task's submissions, this one among them."""
+    return scored(
+        ending.case.phase,
+        ending.conclusion.gates,
+        ending.conclusion.scores,
+        iterations=ending.accounted.history.submissions,
+        cost_usd=0.0,
+    )
 
 
 def events_of(ending: Ending) -> list[events.Entry]:

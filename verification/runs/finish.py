@@ -27,13 +27,15 @@ from verification.runs import (
     reverifying,
     statements,
 )
-from verification.runs.ending import Ending, announcement, evaluated, events_of
+from verification.runs.ending import Ending, announcement, evaluated, events_of, score_of
 from verification.runs.flags import Flag
 from verification.runs.holding import LeaseLost
 from verification.runs.leases import Lease
 from verification.runs.models import Evaluation, Run
 from verification.runs.remediations import services as remediations
 from verification.runs.work import Begun, Work
+
+JSON_FIELDS = ("rule_trace", "feedback", "claims", "claim_list")
 
 
 def finish(
@@ -141,7 +143,7 @@ def _has_a_persons_word(work: Work) -> bool:
 
 def _parameters(lease: Lease, ending: Ending) -> dict[str, Any]:
     conclusion, accounted = ending.conclusion, ending.accounted
-    told = evaluated(conclusion, ending.action, ending.said)
+    told = evaluated(conclusion, ending.action, ending.said, score_of(ending))
     levels = [finding.enforcement for finding in conclusion.findings]
     history = asdict(accounted.history)
     del history["max_attempts"]
@@ -153,7 +155,8 @@ def _parameters(lease: Lease, ending: Ending) -> dict[str, Any]:
         "task": ending.work.task_id,
         "now": ending.at,
         **told,
-        **{name: Jsonb(told[name]) for name in ("rule_trace", "feedback", "claims", "claim_list")},
+        **{name: Jsonb(told[name]) for name in JSON_FIELDS},
+        **{name: told[name] and Jsonb(told[name]) for name in ("score", "loop")},
         **history,
         "rerun_execution": ending.action is Action.RETRY,
         "attempt": accounted.attempt if accounted.counted else ending.work.attempt,

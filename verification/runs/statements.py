@@ -174,7 +174,8 @@ _CONCLUDED = """
             confidence = %(confidence)s, confidence_level = %(confidence_level)s,
             action = %(action)s, retry_strategy = %(retry_strategy)s,
             tier_achieved = %(tier_achieved)s, rule_trace = %(rule_trace)s, feedback = %(feedback)s, claims = %(claims)s,
-            claim_list = %(claim_list)s, duration_ms = %(duration_ms)s, finished_at = %(now)s
+            claim_list = %(claim_list)s, score = %(score)s, loop = %(loop)s,
+            duration_ms = %(duration_ms)s, finished_at = %(now)s
         from held where runs_evaluation.id = %(evaluation)s
 """
 _TOLD = """

@@ -10,6 +10,7 @@ from typing import Any
 from verification.engine.case import Case, Ports
 from verification.engine.checks.materials import is_binary, searched_files
 from verification.engine.evidence import Claim, EvidenceItem, SubmittedFile, ToolCall
+from verification.engine.gates import told
 from verification.engine.grammars.text import Decoded, decoded
 from verification.engine.protocol.framing import cut, framed, halved, one_line, shown
 
@@ -95,6 +96,7 @@ def _sections(case: Case, ports: Ports) -> Iterator[Iterator[Piece]]:
     work = case.submission
     yield iter([_piece("output", work.output)])
     yield _diff(work.diff)
+    yield _gates(case)
     yield _files(case, ports)
     yield _evidence(work.evidence)
     yield _calls(work.tool_calls)
@@ -109,6 +111,12 @@ def _piece(name: str, text: str, title: str = "") -> Piece:
 def _diff(diff: str) -> Iterator[Piece]:
     if diff.strip():
         yield _piece("diff", diff)
+
+
+def _gates(case: Case) -> Iterator[Piece]:
+    """Whole: a judge that is told half of an error message makes up the rest."""
+    for number, report in enumerate(case.gated, start=1):
+        yield _piece(f"gate {number}", told(report))
 
 
 def _files(case: Case, ports: Ports) -> Iterator[Piece]:

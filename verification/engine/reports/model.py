@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from verification.engine.finding import cleaned
 
-MAX_REPORT_BYTES = 20_000_000
+MAX_REPORT_BYTES = 5_000_000
 MAX_CASES = 10_000
 MAX_PROBLEMS = 1_000
 MAX_MESSAGE_CHARS = 4_000

@@ -34,6 +34,9 @@ from verification.runs.submission import fence_of
 from verification.runs.worker import probe
 
 MAX_TRIES = 4
+MAX_DETAIL = 500
+FAILURE = ("name", "status", "message", "path", "line")
+PROBLEM = ("message", "path", "line", "column", "rule", "severity")
 NEVER_ASKED = ("verifier_unavailable", "budget_exhausted")
 """For these, nothing was sent to a judge at all."""
 
@@ -186,18 +189,28 @@ def _provenance(run: Run, evaluation: Evaluation) -> dict[str, str]:
 
 
 def _gates(evaluation: Evaluation) -> list[dict[str, Any]]:
-    rows = GateResult.objects.filter(evaluation=evaluation).order_by("pk")
-    return [
-        {
-            "gate": row.gate,
-            "status": row.status,
-            "component": row.component,
-            "exit_code": row.exit_code,
-            "tests": row.tests,
-            "detail": row.detail,
-        }
-        for row in rows
-    ]
+    rows = GateResult.objects.filter(evaluation=evaluation).order_by("position")
+    return [_gate(row) for row in rows]
+
+
+def _gate(row: GateResult) -> dict[str, Any]:
+    told = row.report
+    return {
+        "gate": row.gate,
+        "status": row.status,
+        "component": row.component,
+        "exit_code": row.exit_code,
+        "tests": row.tests,
+        "detail": row.detail[:MAX_DETAIL],
+        "contradiction": told.get("contradiction", "")[:MAX_DETAIL],
+        "is_lost": told.get("is_lost", False),
+        "failures": _picked(told.get("failures", []), FAILURE),
+        "problems": _picked(told.get("problems", []), PROBLEM),
+    }
+
+
+def _picked(rows: list[dict[str, Any]], names: tuple[str, ...]) -> list[dict[str, Any]]:
+    return [{name: row[name] for name in names} for row in rows]
 
 
 def _heard(document: dict[str, Any], evaluation: Evaluation) -> dict[str, Any]:

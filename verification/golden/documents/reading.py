@@ -16,9 +16,23 @@ from verification.engine.gates import GateReport
 from verification.engine.golden.given import Decided, Given, History, Recording, Seats
 from verification.engine.judges.asking import Ask
 from verification.engine.outcome import Verdict
-from verification.engine.reports.model import TestCounts
+from verification.engine.reports.model import (
+    CaseStatus,
+    Problem,
+    ProblemSeverity,
+    TestCase,
+    TestCounts,
+)
 from verification.golden.documents.playable import refuse_unplayable
-from verification.golden.documents.schemas import CaseIn, DecidedIn, GateIn, ReplyIn, SeatsIn
+from verification.golden.documents.schemas import (
+    CaseIn,
+    DecidedIn,
+    FailureIn,
+    GateIn,
+    ProblemIn,
+    ReplyIn,
+    SeatsIn,
+)
 from verification.runs.evidence_store import Digest, digest_of
 from verification.runs.intake.reading import (
     MAX_SHOWN_ISSUES,
@@ -151,7 +165,21 @@ def _recordings(replies: list[ReplyIn]) -> tuple[Recording, ...]:
 
 def _gate(one: GateIn) -> GateReport:
     tests = TestCounts(**one.tests.model_dump()) if one.tests else None
-    return GateReport(one.gate, one.status, one.component, one.exit_code, tests, one.detail)
+    return GateReport(
+        one.gate, one.status, one.component, one.exit_code, tests, one.detail,
+        contradiction=one.contradiction, is_lost=one.is_lost,
+        failures=tuple(_failure(failure) for failure in one.failures),
+        problems=tuple(_problem(problem) for problem in one.problems),
+        problem_count=len(one.problems) or None,
+    )  # fmt: skip
+
+
+def _failure(one: FailureIn) -> TestCase:
+    return TestCase(**{**one.model_dump(), "status": CaseStatus(one.status)})
+
+
+def _problem(one: ProblemIn) -> Problem:
+    return Problem(**{**one.model_dump(), "severity": ProblemSeverity(one.severity)})
 
 
 def _own_process(case: CaseIn, loc: Loc) -> Definition | None:

@@ -65,6 +65,27 @@ class CountsIn(Strict):
     skipped: Count = 0
 
 
+class FailureIn(Strict):
+    """A test that did not pass."""
+
+    name: Annotated[str, Field(max_length=500)]
+    status: Literal["failed", "error"] = "failed"
+    message: Annotated[str, Field(max_length=4000)] = ""
+    path: Annotated[str, Field(max_length=500)] = ""
+    line: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = None
+
+
+class ProblemIn(Strict):
+    """What a tool complained of."""
+
+    message: Annotated[str, Field(max_length=4000)]
+    path: Annotated[str, Field(max_length=500)] = ""
+    line: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = None
+    column: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = None
+    rule: Annotated[str, Field(max_length=500)] = ""
+    severity: Literal["high", "medium", "low"] = "medium"
+
+
 class GateIn(Strict):
     gate: Literal["install", "build", "types", "test", "lint", "security", "run"]
     status: Annotated[Status, Loose]
@@ -72,6 +93,10 @@ class GateIn(Strict):
     exit_code: Annotated[int, Field(ge=-(2**31), le=2**31 - 1)] | None = None
     tests: CountsIn | None = None
     detail: Annotated[str, Field(max_length=500)] = ""
+    contradiction: Annotated[str, Field(max_length=500)] = ""
+    is_lost: bool = False
+    failures: Annotated[list[FailureIn], Field(max_length=50)] = Field(default_factory=list)
+    problems: Annotated[list[ProblemIn], Field(max_length=50)] = Field(default_factory=list)
 
 
 class HistoryIn(Strict):

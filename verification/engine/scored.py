@@ -1,0 +1,39 @@
+"""The score of a concluded run, and whether its loop goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from processes.definition.model import Phase
+from verification.engine.gates import GateReport
+from verification.engine.gating.measuring import measured
+from verification.engine.scoring import Loop, Score, decided, resolved
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """None, where nobody asked: `score` without gates and without a loop, `loop` without a loop."""
+
+    score: Score | None = None
+    loop: Loop | None = None
+
+
+def scored(
+    phase: Phase,
+    reports: Sequence[GateReport],
+    semantic: Sequence[float],
+    *,
+    iterations: int,
+    cost_usd: float,
+) -> Scored:
+    """Source: docs/engine.md, "Score and loop"."""
+    if phase.score is None and not reports:
+        return Scored()
+    score = resolved(semantic, measured(reports))
+    if phase.score is None:
+        return Scored(None if score.asks_person else score)
+    loop = decided(
+        score, loop=phase.score, iterations=iterations, cost_usd=cost_usd, budget_usd=None
+    )
+    return Scored(score, loop)
