@@ -175,6 +175,15 @@ def test_tests_that_failed_are_open_and_the_others_folded_and_counted(run: Run) 
     assert re.search("tests.test_io.*1 passed.*1 skipped", closed)
 
 
+def test_of_many_failures_the_first_are_open(run: Run) -> None:
+    row = make_gate(live_of(run), tests=counted([failed(f"test_{n}") for n in range(8)]))
+
+    html = html_of(run, gate_url(row))
+
+    assert html.count('<details class="call gate-test"') == 8
+    assert html.count('<details class="call gate-test" open>') == 5
+
+
 def test_a_failure_stands_with_the_lines_around_it_and_leads_to_its_place(run: Run) -> None:
     row = make_gate(live_of(run), status=Status.FAILED, tests=TESTS)
 
@@ -330,6 +339,13 @@ def test_while_gates_run_the_page_shows_which_since_when_and_what_they_write() -
     assert "\n 99 %</pre>" in shown
     assert shown.count("<pre") == 1  # of what is over nothing is written any more
     assert 'hx-trigger="every 1s" hx-target="this" hx-swap="outerHTML">' in html
+
+
+def test_between_two_gates_the_page_says_how_many_are_over() -> None:
+    run = make_run(make_project(), state=RunState.RUNNING)
+    make_progress(going(run), "build", status="passed")
+
+    assert "1 over; the next one has written nothing yet." in section(html_of(run))
 
 
 def test_a_log_that_is_being_written_is_not_read_out() -> None:

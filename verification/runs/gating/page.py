@@ -198,7 +198,7 @@ class GatesPart:
         """What runs at this moment, as one line: it is read out when it changes."""
         names = [one.name for one in self.running if not one.is_over]
         if not names:
-            return "The next gate is being made ready."
+            return f"{len(self.running)} over; the next one has written nothing yet."
         return f"{' and '.join(names)} {'runs' if len(names) == 1 else 'run'}."
 
     @property

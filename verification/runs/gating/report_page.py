@@ -31,6 +31,7 @@ from verification.runs.models import Blob, GateResult, Run, RunFile
 MAX_CASES_SHOWN = 500
 MAX_PROBLEMS_SHOWN = 500
 MAX_CONTEXTS = 20
+MAX_OPEN = 5
 LINES_AROUND = 2
 MAX_RECORD_BYTES = 8_000_000
 """What is longer is read by who asks for all of it; the page shows what the report names."""
@@ -51,6 +52,7 @@ class ShownTest:
     case: TestCase
     suite: str
     spot: Spot | None
+    is_open: bool = False
 
     @property
     def is_broken(self) -> bool:
@@ -148,7 +150,7 @@ class GatePage:
             with_context = number < MAX_CONTEXTS and case.status in BAD
             spot = self._spot(case.path, case.line, with_context=with_context)
             path = case.path or paths.get(case.suite, "")
-            shown = ShownTest(case, inner_suite(case.suite, path), spot)
+            shown = ShownTest(case, inner_suite(case.suite, path), spot, number < MAX_OPEN)
             found.setdefault(path or case.suite or "Tests", []).append(shown)
         return [TestGroup(title, tests) for title, tests in found.items()]
 
