@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from verification.engine.gates import GateReport
-from verification.engine.gating.stages import LINT, SECURITY, TEST, Ended, Part, Stage, Stream
+from verification.engine.gates import OUT_OF_MEMORY_EXIT_CODE, GateReport
+from verification.engine.gating.stages import (
+    BUILD,
+    LINT,
+    SECURITY,
+    TEST,
+    Ended,
+    Part,
+    Stage,
+    Stream,
+)
 from verification.engine.outcome import Status
 from verification.engine.reports.model import (
     CaseStatus,
@@ -63,7 +72,7 @@ def _tested(part: Part, stage: Stage, ended: Ended, told: GateReport) -> Judged:
     try:
         report = _test_report(part, stage, ended)
     except Unreadable as error:
-        return Judged(_without_report(told, ended, str(error)))
+        return Judged(_without_report(told, stage, ended, str(error)))
     told = replace(
         told,
         tests=report.counts,
@@ -74,7 +83,7 @@ def _tested(part: Part, stage: Stage, ended: Ended, told: GateReport) -> Judged:
         why = "ended well before its runner came to its end"
         return Judged(replace(told, contradiction=why), tests=report)
     if report.is_guess and not report.counts.ran and ended.exit_code not in (0, NO_TESTS_EXIT_CODE):
-        told = replace(told, tests=None)
+        told = replace(told, tests=None, is_guess=False)
     if told.status is Status.FAILED and not told.failures:
         told = replace(told, detail=f"{told.name} failed.{_last_words(ended)}")
     return Judged(told, tests=report)
@@ -86,6 +95,8 @@ def _test_report(part: Part, stage: Stage, ended: Ended) -> TestReport:
         try:
             return read_tests(TestFormat.TEXT, ended.out + b"\n" + ended.err)
         except Unreadable:
+            if ended.exit_code != 0:
+                raise
             return TestReport(TestCounts(), is_guess=True)
     assert isinstance(stage.expected.format, TestFormat)  # noqa: S101 - by the recipes
     content = _reported(stage, ended)
@@ -94,13 +105,12 @@ def _test_report(part: Part, stage: Stage, ended: Ended) -> TestReport:
     return read_tests(stage.expected.format, content, part.component.folder)
 
 
-def _without_report(told: GateReport, ended: Ended, why: str) -> GateReport:
+def _without_report(told: GateReport, stage: Stage, ended: Ended, why: str) -> GateReport:
     """A runner that fails may owe its report; one that says it went well may not."""
-    if ended.exit_code == NO_TESTS_EXIT_CODE:
-        return replace(told, tests=TestCounts())
     if ended.exit_code == 0:
         return replace(told, contradiction=f"ended well, but of its report {why}")
-    return replace(told, detail=f"{told.name} wrote no report.{_last_words(ended)}")
+    said = "wrote no report" if stage.expected else "failed"
+    return replace(told, detail=f"{told.name} {said}.{_last_words(ended)}")
 
 
 def _looked_at(part: Part, stage: Stage, ended: Ended, told: GateReport) -> Judged:
@@ -124,7 +134,10 @@ def _looked_at(part: Part, stage: Stage, ended: Ended, told: GateReport) -> Judg
 
 def _unread(told: GateReport, ended: Ended, why: str) -> GateReport:
     """A tool that looks at the work, and did not say what it saw: never zero problems."""
-    if told.gate in (LINT, SECURITY) or ended.exit_code == 0:
+    if told.gate == BUILD and ended.exit_code == 0:
+        return told  # built is built, whatever was said on the way
+    is_doubt = told.gate in (LINT, SECURITY) and ended.exit_code != OUT_OF_MEMORY_EXIT_CODE
+    if is_doubt or ended.exit_code == 0:
         said = f"{told.name} could not be read: of its report {why}.{_last_words(ended)}"
         return replace(told, status=Status.ERROR, detail=said)
     return replace(told, detail=f"{told.name} failed.{_last_words(ended)}")

@@ -1,0 +1,315 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from tests.engine.gating.fakes import part_with
+from verification.engine import policy
+from verification.engine.gates import GateReport, findings_of
+from verification.engine.gating.components import Language
+from verification.engine.gating.judging import MAX_TOLD, judged
+from verification.engine.gating.stages import Ended, Expected, Stage, Stream
+from verification.engine.outcome import Status
+from verification.engine.reasons import Effect
+from verification.engine.reports.model import ProblemSeverity, TestCounts
+from verification.engine.reports.problems import ProblemFormat
+from verification.engine.reports.testing import TestFormat
+
+RECORDED = Path(__file__).parents[1] / "reports" / "recorded"
+END = "the runner came to its end"
+PYTEST = Stage("test", "pytest", Expected(TestFormat.JUNIT), trailer=END)
+PLAIN = Stage("test", "make test", is_given=True)
+LINT = Stage("lint", "ruff", Expected(ProblemFormat.RUFF))
+SECURITY = Stage("security", "ruff", Expected(ProblemFormat.RUFF))
+TYPES = Stage("types", "mypy", Expected(ProblemFormat.MYPY))
+GO_BUILD = Stage("build", "go build", Expected(ProblemFormat.GO_BUILD, Stream.ERR))
+TSC = Stage("types", "tsc", Expected(ProblemFormat.TSC, Stream.OUT))
+NPM_BUILD = Stage("build", "npm run build")
+
+
+def recorded(name: str) -> bytes:
+    return (RECORDED / name).read_bytes()
+
+
+GOOD, MIXED, NONE, ALL_SKIPPED = (
+    recorded("pytest/passed.xml"),
+    recorded("pytest/mixed.xml"),
+    recorded("pytest/nothing.xml"),
+    b'<testsuite tests="2" skipped="2"><testcase name="a"><skipped/></testcase>'
+    b'<testcase name="b"><skipped/></testcase></testsuite>',
+)
+UNSAFE = (
+    b'[{"code": "S602", "message": "shell", "filename": "/workspace/a.py",'
+    b' "location": {"row": 3, "column": 1}, "end_location": {"row": 3, "column": 9}},'
+    b' {"code": "S603", "message": "call", "filename": "/workspace/a.py",'
+    b' "location": {"row": 4, "column": 1}, "end_location": {"row": 4, "column": 9}}]'
+)
+MILD = UNSAFE.replace(b"S602", b"S607")
+
+
+def told(stage: Stage, ended: Ended) -> GateReport:
+    return judged(part_with(stage), stage, ended).report
+
+
+def reasons(report: GateReport) -> list[str]:
+    return list(dict.fromkeys(one.reason_code for one in findings_of(report)))
+
+
+def pytest_ended(code: int, report: bytes | None, out: bytes = END.encode()) -> Ended:
+    return Ended(exit_code=code, report=report, out=out)
+
+
+@pytest.mark.parametrize(
+    ("ended", "status", "reason"),
+    [
+        (pytest_ended(0, GOOD), Status.PASSED, []),
+        (pytest_ended(0, GOOD, b""), Status.PASSED, ["gate_contradiction"]),
+        (pytest_ended(0, None), Status.PASSED, ["gate_contradiction"]),
+        (pytest_ended(0, b"<no xml"), Status.PASSED, ["gate_contradiction"]),
+        (pytest_ended(0, MIXED), Status.PASSED, ["gate_contradiction"]),
+        (pytest_ended(0, NONE), Status.PASSED, ["no_tests"]),
+        (pytest_ended(0, ALL_SKIPPED), Status.PASSED, ["no_tests"]),
+        (pytest_ended(1, MIXED), Status.FAILED, ["tests_failed"]),
+        (pytest_ended(1, MIXED, b""), Status.FAILED, ["tests_failed"]),
+        (pytest_ended(1, GOOD), Status.FAILED, ["gate_contradiction"]),
+        (pytest_ended(1, None), Status.FAILED, ["tests_failed"]),
+        (pytest_ended(1, b"<no xml"), Status.FAILED, ["tests_failed"]),
+        (pytest_ended(2, None), Status.FAILED, ["tests_failed"]),
+        (pytest_ended(2, NONE), Status.FAILED, ["gate_contradiction"]),
+        (pytest_ended(5, NONE), Status.FAILED, ["no_tests"]),
+        (pytest_ended(5, GOOD), Status.FAILED, ["gate_contradiction"]),
+        (pytest_ended(5, None), Status.FAILED, ["tests_failed"]),     # pytest would have written it
+        (pytest_ended(124, GOOD), Status.TIMED_OUT, ["gate_timed_out"]),
+        (pytest_ended(126, None), Status.ERROR, ["gate_error"]),
+        (pytest_ended(127, GOOD), Status.ERROR, ["gate_error"]),
+        (pytest_ended(137, None), Status.FAILED, ["gate_out_of_memory"]),
+        (pytest_ended(137, MIXED), Status.FAILED, ["gate_out_of_memory"]),
+        (pytest_ended(137, GOOD), Status.FAILED, ["gate_contradiction"]),
+        (pytest_ended(139, None), Status.FAILED, ["tests_failed"]),
+        (Ended(is_timed_out=True, report=GOOD), Status.TIMED_OUT, ["gate_timed_out"]),
+        (Ended(lost="The engine is gone."), Status.ERROR, ["sandbox_unavailable"]),
+        (Ended(exit_code=0, lost="The engine is gone.", report=GOOD), Status.ERROR,
+         ["sandbox_unavailable"]),
+        (Ended(), Status.ERROR, ["sandbox_unavailable"]),
+    ],
+)  # fmt: skip
+def test_a_runner_is_believed_where_its_end_and_its_report_agree(
+    ended: Ended, status: Status, reason: list[str]
+) -> None:
+    report = told(PYTEST, ended)
+
+    assert (report.status, reasons(report)) == (status, reason)
+
+
+@pytest.mark.parametrize(
+    ("code", "out", "err", "status", "counts", "reason"),
+    [
+        (0, b"3 passed in 0.1s", b"", Status.PASSED, TestCounts(passed=3), []),
+        (0, b"", b"Tests: 2 passed, 2 total", Status.PASSED, TestCounts(passed=2), []),
+        (0, b"all is well", b"", Status.PASSED, TestCounts(), ["no_tests"]),
+        (0, b"", b"", Status.PASSED, TestCounts(), ["no_tests"]),
+        (0, b"1 failed, 2 passed in 0.1s", b"", Status.PASSED, TestCounts(2, 1),
+         ["gate_contradiction"]),
+        (0, b"2 skipped in 0.1s", b"", Status.PASSED, TestCounts(skipped=2), ["no_tests"]),
+        (1, b"1 failed, 2 passed in 0.1s", b"", Status.FAILED, TestCounts(2, 1),
+         ["tests_failed"]),
+        (1, b"3 passed in 0.1s", b"", Status.FAILED, TestCounts(passed=3),
+         ["gate_contradiction"]),
+        (1, b"it broke", b"", Status.FAILED, None, ["tests_failed"]),
+        (1, b"no tests ran in 0.1s", b"", Status.FAILED, None, ["tests_failed"]),
+        (2, b"", b"make: *** [test] Error 1", Status.FAILED, None, ["tests_failed"]),
+        (5, b"no tests ran in 0.1s", b"", Status.FAILED, TestCounts(), ["no_tests"]),
+        (5, b"it broke", b"", Status.FAILED, None, ["tests_failed"]),
+        (127, b"", b"tox: not found", Status.ERROR, None, ["gate_error"]),
+        (137, b"", b"Killed", Status.FAILED, None, ["gate_out_of_memory"]),
+    ],
+)  # fmt: skip
+def test_of_any_other_command_the_text_is_counted(
+    code: int,
+    out: bytes,
+    err: bytes,
+    status: Status,
+    counts: TestCounts | None,
+    reason: list[str],
+) -> None:
+    report = told(PLAIN, Ended(exit_code=code, out=out, err=err))
+
+    assert (report.status, report.tests, reasons(report)) == (status, counts, reason)
+    assert report.is_guess is (counts is not None)
+
+
+@pytest.mark.parametrize(
+    ("stage", "ended", "status", "count", "reason"),
+    [
+        (LINT, Ended(exit_code=0, report=b"[]"), Status.PASSED, 0, []),
+        (LINT, Ended(exit_code=1, report=UNSAFE), Status.FAILED, 2, ["lint_failed"]),
+        (LINT, Ended(exit_code=0, report=UNSAFE), Status.PASSED, 2, ["lint_failed"]),
+        (LINT, Ended(exit_code=0), Status.ERROR, None, ["gate_error"]),
+        (LINT, Ended(exit_code=1), Status.ERROR, None, ["gate_error"]),
+        (LINT, Ended(exit_code=0, report=b""), Status.ERROR, None, ["gate_error"]),
+        (LINT, Ended(exit_code=2, report=b"{"), Status.ERROR, None, ["gate_error"]),
+        (LINT, Ended(exit_code=1, report=b"[]"), Status.ERROR, 0, ["gate_error"]),
+        (LINT, Ended(exit_code=137), Status.FAILED, None, ["gate_out_of_memory"]),
+        (LINT, Ended(is_timed_out=True), Status.TIMED_OUT, None, ["gate_timed_out"]),
+        (SECURITY, Ended(exit_code=1, report=UNSAFE), Status.FAILED, 2, ["security_failed"]),
+        (SECURITY, Ended(exit_code=1), Status.ERROR, None, ["gate_error"]),
+        (SECURITY, Ended(exit_code=137), Status.FAILED, None, ["gate_out_of_memory"]),
+        (TYPES, Ended(exit_code=1, report=recorded("mypy/store.jsonl")), Status.FAILED, 2,
+         ["types_failed"]),
+        (TYPES, Ended(exit_code=2, report=b""), Status.FAILED, None, ["types_failed"]),
+        (TYPES, Ended(exit_code=0), Status.ERROR, None, ["gate_error"]),
+        (TSC, Ended(exit_code=0), Status.PASSED, 0, []),
+        (TSC, Ended(exit_code=1), Status.FAILED, 0, ["types_failed"]),
+        (TSC, Ended(exit_code=2, out=b"a.ts(1,2): error TS1: x"), Status.FAILED, 1,
+         ["types_failed"]),
+        (TSC, Ended(exit_code=0, is_whole=False), Status.ERROR, None, ["gate_error"]),
+        (TSC, Ended(exit_code=2, is_whole=False), Status.FAILED, None, ["types_failed"]),
+        (GO_BUILD, Ended(exit_code=1, err=recorded("gobuild/problems.txt")), Status.FAILED, 4,
+         ["build_failed"]),
+        (GO_BUILD, Ended(exit_code=0), Status.PASSED, 0, []),
+        (GO_BUILD, Ended(exit_code=0, is_whole=False), Status.PASSED, None, []),
+        (GO_BUILD, Ended(exit_code=1, is_whole=False), Status.FAILED, None, ["build_failed"]),
+        (NPM_BUILD, Ended(exit_code=0), Status.PASSED, None, []),
+        (NPM_BUILD, Ended(exit_code=3), Status.FAILED, None, ["build_failed"]),
+        (NPM_BUILD, Ended(exit_code=127), Status.ERROR, None, ["gate_error"]),
+        (NPM_BUILD, Ended(exit_code=137), Status.FAILED, None, ["gate_out_of_memory"]),
+        (Stage("install", "pip"), Ended(exit_code=1), Status.FAILED, None, ["install_failed"]),
+        (Stage("run", "x"), Ended(exit_code=1), Status.FAILED, None, ["run_failed"]),
+    ],
+)  # fmt: skip
+def test_what_looked_at_the_work_says_what_it_saw_or_is_in_doubt(
+    stage: Stage, ended: Ended, status: Status, count: int | None, reason: list[str]
+) -> None:
+    report = told(stage, ended)
+
+    assert (report.status, report.problem_count, reasons(report)) == (status, count, reason)
+
+
+def test_only_severe_problems_of_security_reject() -> None:
+    severe, mild = (
+        [policy.effect_of(one) for one in findings_of(told(SECURITY, ended))]
+        for ended in (Ended(exit_code=1, report=UNSAFE), Ended(exit_code=1, report=MILD))
+    )
+
+    assert severe == [Effect.REJECT, Effect.WARN]
+    assert mild == [Effect.WARN, Effect.WARN]
+
+
+def test_the_most_severe_problems_are_told_and_all_are_counted() -> None:
+    one = MILD.strip(b"[]")
+    many = b"[" + b",".join([one] * 100 + [UNSAFE.strip(b"[]")]) + b"]"
+
+    found = judged(part_with(SECURITY), SECURITY, Ended(exit_code=1, report=many))
+
+    assert (len(found.report.problems), found.report.problem_count) == (MAX_TOLD, 202)
+    assert found.report.problems[0].severity is ProblemSeverity.HIGH
+    assert found.problems is not None
+    assert len(found.problems.problems) == 202
+
+
+def test_failed_tests_are_told_and_the_whole_report_is_kept_beside_them() -> None:
+    found = judged(part_with(PYTEST), PYTEST, pytest_ended(1, MIXED))
+
+    assert found.tests is not None
+    assert {one.status.value for one in found.report.failures} == {"failed", "error"}
+    assert len(found.tests.cases) > len(found.report.failures)
+    assert found.report.tests == found.tests.counts
+
+
+def test_paths_are_those_of_the_workspace() -> None:
+    part = part_with(TSC, folder="web", language=Language.NODE)
+
+    report = judged(part, TSC, Ended(exit_code=2, out=b"src/a.ts(1,2): error TS1: x")).report
+
+    assert report.component == "web (node)"
+    assert [one.path for one in report.problems] == ["web/src/a.ts"]
+
+
+@pytest.mark.parametrize(
+    ("stage", "seconds"), [(NPM_BUILD, 300), (Stage("build", "x", seconds=7), 7)]
+)
+def test_a_gate_that_took_too_long_says_how_long_it_had(stage: Stage, seconds: int) -> None:
+    report = told(stage, Ended(is_timed_out=True, out=b"step one\n"))
+
+    assert report.detail == f"build of . (python) took longer than {seconds} s.\nstep one"
+
+
+def test_what_was_written_last_is_told_and_errors_before_the_rest() -> None:
+    lines = b"".join(b"line %d\n" % number for number in range(100))
+
+    report = told(NPM_BUILD, Ended(exit_code=1, out=b"out", err=lines + b"\xff"))
+
+    assert report.detail.splitlines()[0] == "build of . (python) failed."
+    assert report.detail.splitlines()[-2:] == ["line 99", "\ufffd"]
+    assert "line 80" not in report.detail
+    assert len(told(NPM_BUILD, Ended(exit_code=1, out=b"x" * 10**6)).detail) < 2_000
+
+
+# Laws.
+
+STAGES = st.sampled_from(
+    [
+        PYTEST, PLAIN, LINT, SECURITY, TYPES, TSC, GO_BUILD, NPM_BUILD,
+        Stage("install", "pip"), Stage("run", "x"),
+        *(Stage("test", "x", Expected(one)) for one in TestFormat),
+        *(Stage(gate, "x", Expected(one, stream))
+          for one in ProblemFormat for gate in ("lint", "types") for stream in Stream),
+    ]
+)  # fmt: skip
+TEXTS = st.binary(max_size=60) | st.sampled_from(
+    [
+        GOOD, MIXED, NONE, ALL_SKIPPED, UNSAFE, MILD, b"[]", b"{}", b"", END.encode(),
+        b"3 passed in 0.1s", b"1 failed in 0.1s", b"no tests ran in 0.1s", b"1..0",
+        recorded("go/calc.jsonl"), recorded("jest/calc.json"), recorded("node/calc.tap"),
+        recorded("mypy/store.jsonl"), recorded("tsc/problems.txt"), recorded("govet/problems.txt"),
+    ]
+)  # fmt: skip
+ENDS = st.builds(
+    Ended,
+    exit_code=st.none() | st.sampled_from([0, 1, 2, 5, 124, 126, 127, 137, 139]) | st.integers(),
+    is_timed_out=st.booleans(),
+    lost=st.sampled_from(["", "", "", "The engine is gone."]),
+    out=TEXTS,
+    err=TEXTS,
+    is_whole=st.booleans(),
+    report=st.none() | TEXTS,
+)
+
+
+@given(STAGES, ENDS)
+@example(PYTEST, Ended())
+def test_however_a_command_ends_its_gate_says_what_may_be_said(stage: Stage, ended: Ended) -> None:
+    report = told(stage, ended)
+    found = list(findings_of(report))
+
+    assert report.gate == stage.gate
+    if ended.exit_code != 0 or ended.lost or ended.is_timed_out:
+        assert report.status is not Status.PASSED
+    if ended.lost or ended.exit_code is None:
+        assert report.is_lost or report.status is Status.TIMED_OUT
+    if report.status is Status.ERROR:
+        assert found
+        assert all(policy.effect_of(one) is Effect.UNDECIDED for one in found)
+    if report.status in (Status.FAILED, Status.TIMED_OUT):
+        assert found
+
+
+@given(STAGES.filter(lambda one: one.gate == "test"), ENDS)
+def test_tests_that_passed_were_counted_or_there_are_none(stage: Stage, ended: Ended) -> None:
+    report = told(stage, ended)
+    found = reasons(report)
+
+    if report.status is Status.PASSED and "gate_contradiction" not in found:
+        assert report.tests is not None
+        assert report.tests.failed + report.tests.errors == 0
+        assert report.tests.passed or found == ["no_tests"]
+
+
+@given(STAGES.filter(lambda one: one.gate in ("lint", "security")), ENDS)
+def test_a_look_that_passed_has_counted_what_it_saw(stage: Stage, ended: Ended) -> None:
+    report = told(stage, ended)
+
+    assert report.status is not Status.PASSED or report.problem_count is not None
