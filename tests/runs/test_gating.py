@@ -1,0 +1,224 @@
+"""Runs that ask for gates: where they are taken, what is kept of them, and what follows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from loomverify.accounts.models import Project
+from loomverify.celery import LIVE, SANDBOX
+from loomverify.env import environment
+from tests.runs.conftest import Caller, new_process
+from tests.runs.judged import submit, work_on
+from verification.engine.case import Case
+from verification.engine.gates import GateReport
+from verification.engine.outcome import Status
+from verification.engine.reports.model import CaseStatus, TestCase, TestCounts
+from verification.golden.cases import making
+from verification.runs import heartbeats, relay, wake, worker
+from verification.runs.evidence_store import digest_of, store_contents
+from verification.runs.gating import ports
+from verification.runs.models import Blob, Evaluation, GateProgress, GateResult, Heartbeat, Run
+
+PROCESS = """\
+name: coding
+phases:
+  - id: implement
+    description: Write it
+    acceptance_criteria: It works
+    gates: [build, test]
+    score: {threshold: 8.0, max_iterations: 10}
+"""
+LOG = b"1 failed, 3 passed\n"
+FAILURE = TestCase("test_add", CaseStatus.FAILED, "tests", "assert 3 == 4", "tests/a.py", 7)
+BUILD = GateReport("build", Status.PASSED, ". (python)", 0, command="compile", duration_ms=10)
+TEST = GateReport(
+    "test", Status.FAILED, ". (python)", 1, TestCounts(passed=3, failed=1),
+    failures=(FAILURE,), log=digest_of(LOG), command="pytest", duration_ms=90,
+)  # fmt: skip
+
+
+class Scripted:
+    """The port `Gates`: what it is to report, and which work it was shown."""
+
+    def __init__(self, *reports: GateReport) -> None:
+        self.reports = reports
+
+    def __call__(self, work: Any, *_rest: Any) -> Scripted:
+        store_contents(work.project, [LOG])
+        return self
+
+    def run(self, case: Case) -> Sequence[GateReport]:
+        return self.reports
+
+
+@pytest.fixture
+def coding(agent: Caller) -> Caller:
+    new_process(agent.project, PROCESS)
+    return agent
+
+
+@pytest.fixture
+def woken(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, str]]:
+    found: list[tuple[int, str]] = []
+
+    def note(run_id: int, *, queue: str = LIVE) -> bool:
+        found.append((run_id, queue))
+        return True
+
+    monkeypatch.setattr(relay, "wake", note)
+    monkeypatch.setattr(relay, "waiting", lambda queue=LIVE: 0)
+    return found
+
+
+def taken(coding: Caller, monkeypatch: pytest.MonkeyPatch, *reports: GateReport) -> dict[str, Any]:
+    """Submit, and evaluate it where a sandbox is, which reports this."""
+    monkeypatch.setattr(worker, "SandboxGates", Scripted(*reports))
+    run = submit(coding, process="coding", tier=1)
+    worker.work_on(run.pk, in_sandbox=True)
+    return told(coding, run)
+
+
+def told(coding: Caller, run: Run) -> dict[str, Any]:
+    found: dict[str, Any] = coding.get(f"/runs/{run.uuid}").json()
+    return found
+
+
+def beat(age: timedelta = timedelta(0)) -> None:
+    Heartbeat.objects.create(
+        role=heartbeats.WORKER_SANDBOX, name="sandbox@here:1", at=timezone.now() - age
+    )
+
+
+@pytest.mark.parametrize(
+    ("asks_gates", "age", "queue"),
+    [
+        (True, timedelta(seconds=1), SANDBOX),
+        (True, timedelta(minutes=5), LIVE),
+        (True, None, LIVE),
+        (False, timedelta(seconds=1), LIVE),
+    ],
+)
+def test_gates_are_taken_where_a_docker_engine_answers(
+    project: Project, asks_gates: bool, age: timedelta | None, queue: str
+) -> None:
+    if age is not None:
+        beat(age)
+
+    assert wake.queue_of(asks_gates=asks_gates) == queue
+
+
+@pytest.mark.parametrize("has_sandbox", [True, False])
+def test_the_sweep_parts_runs_with_gates_from_others_while_there_is_a_sandbox(
+    coding: Caller, woken: list[tuple[int, str]], has_sandbox: bool
+) -> None:
+    with_gates = submit(coding, process="coding", tier=1)
+    without = submit(coding, process="general", tier=1)
+    Run.objects.update(next_at=timezone.now() - timedelta(seconds=1))
+    if has_sandbox:
+        beat()
+
+    relay.sweep_runs()
+
+    assert dict(woken) == {with_gates.pk: SANDBOX if has_sandbox else LIVE, without.pk: LIVE}
+
+
+def test_each_gate_and_each_failure_is_kept_and_shown(
+    coding: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = taken(coding, monkeypatch, BUILD, TEST)
+
+    [finding] = run["findings"]
+    assert (run["verdict"], run["reason_code"]) == ("reject", "tests_failed")
+    assert (finding["rule"], finding["path"], finding["line"]) == ("test", "tests/a.py", 7)
+    assert [(one["gate"], one["status"], one["tests"]) for one in run["gates"]] == [
+        ("build", "passed", None),
+        ("test", "failed", {"passed": 3, "failed": 1, "errors": 0, "skipped": 0}),
+    ]
+    assert GateResult.objects.get(gate="test").log == Blob.objects.get(sha256=digest_of(LOG)[0])
+
+
+def test_a_score_is_told_with_its_parts_and_what_follows_from_it(
+    coding: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = taken(coding, monkeypatch, BUILD, TEST)
+
+    parts = {one["name"]: one["points"] for one in run["score"]["parts"]}
+    assert run["score"]["source"] == "automated"
+    assert (parts["build"], parts["tests"], parts["no critical errors"]) == (3, 3, 1)
+    assert run["score"]["total"] == 7.0
+    assert run["loop"]["decision"] == "iterate"
+
+
+def test_what_was_shown_while_gates_ran_is_gone_when_they_have_ended(
+    coding: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def shown_meanwhile(scripted: Scripted, case: Case) -> Sequence[GateReport]:
+        evaluation = Evaluation.objects.get()
+        GateProgress.objects.create(evaluation=evaluation, gate="test", started_at=timezone.now())
+        return scripted.reports
+
+    monkeypatch.setattr(Scripted, "run", shown_meanwhile)
+
+    taken(
+        coding,
+        monkeypatch,
+        BUILD,
+        replace(TEST, status=Status.PASSED, exit_code=0, tests=TestCounts(passed=4), failures=()),
+    )
+
+    assert not GateProgress.objects.exists()
+    assert Run.objects.get().confidence_level == "HIGH"
+
+
+def test_a_run_that_reports_the_same_gate_says_which_run_ran_it(
+    coding: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = taken(coding, monkeypatch, BUILD, TEST)
+
+    again = taken(coding, monkeypatch, BUILD, replace(TEST, reused_from=first["id"]))
+
+    assert [one["reused_from"] for one in again["gates"]] == [None, first["id"]]
+
+
+def test_without_a_sandbox_the_run_is_undecided_and_verifies_itself_again(coding: Caller) -> None:
+    run = submit(coding, process="coding", tier=1)
+
+    work_on(run)
+
+    found = told(coding, run)
+    assert found["state"] == "queued"
+    assert {one["status"] for one in found["gates"]} == {"error"}
+    assert {one["reason_code"] for one in found["findings"]} == {"sandbox_unavailable"}
+
+
+def test_where_the_operator_wants_no_sandbox_a_person_is_asked_at_once(
+    coding: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    off = replace(environment(), sandbox="off")
+    monkeypatch.setattr(ports, "environment", lambda: off)
+    run = submit(coding, process="coding", tier=1)
+
+    work_on(run)
+
+    found = told(coding, run)
+    assert (found["state"], found["outcome"]) == ("finished", "partial_verified")
+    assert (found["verdict"], found["review"]["state"]) == ("undecided", "pending")
+
+
+def test_a_case_made_of_a_run_holds_what_its_gates_said(
+    coding: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken(coding, monkeypatch, BUILD, TEST)
+
+    [_, recorded] = making._gates(Evaluation.objects.get())
+
+    assert recorded["failures"] == [
+        {"name": "test_add", "status": "failed", "message": "assert 3 == 4",
+         "path": "tests/a.py", "line": 7}
+    ]  # fmt: skip
