@@ -12,6 +12,7 @@ from tests.benchmarks import (
     backtest,
     bad_replies,
     beside,
+    gates,
     latency,
     memory,
     queue,
@@ -33,7 +34,7 @@ def main() -> int:
     rows: list[Row] = told(tier_one.rows())
     with tempfile.TemporaryDirectory(prefix="loomverify-bench-") as name:
         root = Path(name)
-        for folder in ("redis", "one", "two", "three", "four", "five", "six"):
+        for folder in ("redis", "one", "two", "three", "four", "five", "six", "seven"):
             (root / folder).mkdir()
         with (
             redis_server(root / "redis") as url,
@@ -54,6 +55,7 @@ def main() -> int:
             rows += told(backtest.rows(stack))
         with running_stack(root / "two") as stack:
             rows += told(latency.rows(stack, "filesystem"))
+        rows += told(gates.rows(root / "seven"))
         rows += told(voting.rows(root / "four"))
         rows += told(bad_replies.rows(root / "five"))
         rows += told(startup.rows(root / "three" / "data"))
