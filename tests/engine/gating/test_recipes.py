@@ -1,33 +1,27 @@
 from __future__ import annotations
 
 import json
-import re
-import shlex
 from collections.abc import Mapping
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from verification.engine.gating.components import Component, Language
 from verification.engine.gating.recipes import Files, part_of
-from verification.engine.gating.stages import Part, Stage, deps_of
+from verification.engine.gating.stages import Part, Stage
 from verification.engine.reports.problems import ProblemFormat
 from verification.engine.reports.testing import TestFormat
 
 PIP = "python3 -m venv /deps/root.python && /deps/root.python/bin/python -m pip install --no-input"
 
 
-def part_in(
-    language: Language, files: Mapping[str, str | bytes], folder: str = "", *paths: str
-) -> Part:
+def part_in(language: Language, files: Mapping[str, str | bytes], folder: str = "") -> Part:
     contents = {
         path: text if isinstance(text, bytes) else text.encode(errors="replace")
         for path, text in files.items()
     }
     component = Component(folder, language, tuple(contents))
     inner = {component.path(name): content for name, content in contents.items()}
-    return part_of(component, Files([*inner, *paths], inner.get))
+    return part_of(component, Files(list(inner), inner.get))
 
 
 def stages_of(part: Part) -> dict[str, Stage]:
@@ -108,139 +102,6 @@ def test_what_only_looks_at_python_is_run_apart_from_its_code() -> None:
     assert {one.gate for one in stages if one.is_apart} == {"lint", "security"}
 
 
-# What an install reads.
-
-
-@pytest.mark.parametrize(
-    ("files", "read"),
-    [
-        ({"requirements.txt": "requests"}, ["requirements.txt"]),
-        ({"requirements.txt": "-r base.txt\n  -c limits/all.txt  # why", "base.txt": "",
-          "limits/all.txt": "", "other.txt": ""},
-         ["base.txt", "limits/all.txt", "requirements.txt"]),
-        ({"requirements.txt": "--requirement=a/b.txt", "a/b.txt": "--constraint ../c.txt",
-          "c.txt": ""}, ["a/b.txt", "c.txt", "requirements.txt"]),
-        ({"requirements.txt": "-ra.txt", "a.txt": "-r requirements.txt\n-r a.txt"},
-         ["a.txt", "requirements.txt"]),
-        ({"requirements.txt": "# -r a.txt\nx -r a.txt", "a.txt": ""}, ["requirements.txt"]),
-        ({"requirements.txt": "-r /etc/passwd\n-r ../../x.txt\n-r a\0b\n-r https://x/y.txt"},
-         ["requirements.txt"]),
-        ({"requirements.txt": b"\xff\xfe-r a.txt", "a.txt": ""}, ["requirements.txt"]),
-    ],
-)  # fmt: skip
-def test_an_install_reads_its_requirements_and_what_they_include(
-    files: dict[str, str], read: list[str]
-) -> None:
-    for folder in ("", "api"):
-        install = part_in(Language.PYTHON, files, folder).install
-
-        assert install.command.endswith(" -r requirements.txt")
-        assert list(install.inputs) == [f"{folder}/{one}".strip("/") for one in read]
-
-
-def test_requirements_may_lie_beside_the_component() -> None:
-    component = Component("api", Language.PYTHON, ("requirements.txt",))
-    files = {"api/requirements.txt": b"-r ../shared.txt", "shared.txt": b"x"}
-
-    part = part_of(component, Files(list(files), files.get))
-
-    assert part.install.inputs == ("api/requirements.txt", "shared.txt")
-
-
-def test_so_many_requirements_files_are_read() -> None:
-    files = {f"{n}.txt": f"-r {n + 1}.txt\n" * 1_000 for n in range(500)}
-
-    part = part_in(Language.PYTHON, {"requirements.txt": "-r 0.txt", **files})
-
-    assert len(part.install.inputs) == 50
-
-
-@pytest.mark.parametrize(
-    ("project", "named"),
-    [
-        ("", []),
-        ('[project]\ndependencies = ["requests>=2", "a[b]; python_version < \'4\'"]',
-         ["requests>=2", "a[b]; python_version < '4'"]),
-        ('[project]\ndependencies = ["a"]\n[project.optional-dependencies]\n'
-         'test = ["t"]\ndev = ["d"]\ndocs = ["no"]\n[dependency-groups]\n'
-         'tests = ["g", {include-group = "docs"}]\ndocs = ["no"]', ["a", "t", "d", "g"]),
-        ('[project]\ndependencies = ["-r /etc/passwd", "--index-url x", "./here", "/there", "",'
-         ' "a\\nb", "a\\u0000", 7, ["x"], {a = "b"}, " x", "${X}"]', []),
-        ('[project]\ndependencies = "requests"', []),
-        ("project = 7\ndependency-groups = [1]", []),
-        ("[project]\noptional-dependencies = 1", []),
-        ("[project", []),
-        (b"\xff\xfe", []),
-        ("x = " + "[" * 100_000, []),
-        ("x = " + "9" * 5_000, []),
-        ("a." * 200_000 + "b = 1", []),
-        ('"a" . ' * 100_000 + "b = 1", []),
-        ("[" + "a." * 200_000 + "b]", []),
-    ],
-)  # fmt: skip
-def test_python_is_installed_as_its_project_names_it(
-    project: str | bytes, named: list[str]
-) -> None:
-    install = part_in(Language.PYTHON, {"pyproject.toml": project}).install
-
-    assert install.command == (f"{PIP} {shlex.join(named)}" if named else "")
-    assert install.inputs == ()
-    assert install.prepare == "python3 -m venv /deps/root.python"
-
-
-def test_so_many_requirements_are_named_and_never_more_than_a_command_may_hold() -> None:
-    many = json.dumps([f"p{number}" for number in range(10_000)])
-    long = json.dumps(["a" + "'" * 300] * 300)
-
-    commands = [
-        part_in(Language.PYTHON, {"pyproject.toml": f"[project]\ndependencies = {one}"})
-        .install.command
-        for one in (many, long)
-    ]  # fmt: skip
-
-    assert commands[0].endswith(" p298 p299")
-    assert max(map(len, commands)) < 100_000
-
-
-@pytest.mark.parametrize(
-    ("files", "verb", "inputs"),
-    [
-        ({"package.json": '{"dependencies": {"a": "1"}}'}, "npm install", ["package.json"]),
-        ({"package.json": '{"devDependencies": {"a": "1"}}', "package-lock.json": "{}"},
-         "npm ci", ["package.json", "package-lock.json"]),
-        ({"package.json": '{"workspaces": ["a"]}', "npm-shrinkwrap.json": "{}"},
-         "npm ci", ["package.json", "npm-shrinkwrap.json"]),
-        ({"package.json": "{}", "package-lock.json": "{}"}, "", []),
-        ({"package.json": '{"dependencies": ["a"]}'}, "", []),
-        ({"package.json": "[" * 100_000}, "", []),
-        ({"package.json": "{" + '"a":{' * 100_000}, "", []),
-        ({"package.json": '{"dependencies": {"a": 1' + "9" * 5_000 + "}}"}, "", []),
-        ({"package.json": "[1]"}, "", []),
-        ({"package.json": b"\xff"}, "", []),
-    ],
-)  # fmt: skip
-def test_node_is_installed_from_its_manifests_alone(
-    files: dict[str, str], verb: str, inputs: list[str]
-) -> None:
-    part = part_in(Language.NODE, files)
-
-    assert bool(part.install.command) is bool(verb)
-    assert verb in part.install.command
-    assert list(part.install.inputs) == inputs
-    assert bool(part.linked) is bool(verb)
-
-
-def test_go_is_installed_where_it_names_sums() -> None:
-    with_sums = part_in(Language.GO, {"go.mod": "", "go.sum": ""}).install
-
-    assert with_sums.command.endswith("go mod download")
-    assert with_sums.inputs == ("go.mod", "go.sum")
-    assert part_in(Language.GO, {"go.mod": ""}).install.command == ""
-
-
-# How a package's tests are run.
-
-
 @pytest.mark.parametrize(
     ("script", "command", "form"),
     [
@@ -301,74 +162,3 @@ def test_every_report_that_is_expected_has_a_format_of_its_gates_kind() -> None:
         if stage.expected
     }
     assert kinds == {(True, TestFormat), (False, ProblemFormat)}
-
-
-# No submitted text reaches a shell as more than one word.
-
-TEXT = st.text(max_size=30) | st.sampled_from(
-    ["a b", "$(touch x)", "`x`", "a'b\"c", "a\nb", "; rm -rf .", "-r x", "~", "*", "a\\", "&& x"]
-)
-FOLDERS = st.lists(TEXT.filter(lambda one: "/" not in one and one), max_size=3).map("/".join)
-JSON_TEXT = st.recursive(
-    TEXT,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
-    max_leaves=6,
-)
-
-
-def commands_in(part: Part) -> set[str]:
-    """All that a shell is given, with the folder of what is installed named `DEPS`."""
-    texts = [part.install.command, part.install.prepare, *(one.command for one in part.stages)]
-    texts += [*part.environment.values(), *part.linked.values()]
-    return {one.replace(deps_of(part.component), "DEPS") for one in texts}
-
-
-PLAIN = {
-    Language.PYTHON: [{"pyproject.toml": "[tool.mypy]"}, {"requirements.txt": "", "setup.py": ""}],
-    Language.NODE: [
-        {"package.json": json.dumps(package), "tsconfig.json": "", **lock}
-        for runner in ("", "x", "jest", "mocha", "vitest", "node --test")
-        for package in (
-            {"scripts": {"build": "x", "test": runner}},
-            {"scripts": {"test": runner}, "devDependencies": {"eslint": "", "typescript": ""}},
-        )
-        for lock in ({}, {"package-lock.json": ""})
-    ],
-    Language.GO: [{"go.mod": ""}, {"go.mod": "", "go.sum": ""}],
-}
-KNOWN = {
-    language: set().union(*(commands_in(part_in(language, one)) for one in files))
-    for language, files in PLAIN.items()
-}
-
-
-@given(st.sampled_from(list(KNOWN)), FOLDERS, st.data())
-def test_a_command_does_not_change_with_what_is_submitted(
-    language: Language, folder: str, data: st.DataObject
-) -> None:
-    package = {
-        "scripts": data.draw(st.dictionaries(st.sampled_from(["build", "test"]), JSON_TEXT)),
-        "dependencies": data.draw(JSON_TEXT),
-        "workspaces": data.draw(JSON_TEXT),
-    }
-    files = {
-        Language.PYTHON: {"pyproject.toml": data.draw(TEXT), "requirements.txt": data.draw(TEXT)},
-        Language.NODE: {"package.json": json.dumps(package), "package-lock.json": ""},
-        Language.GO: {"go.mod": data.draw(TEXT), "go.sum": data.draw(TEXT)},
-    }[language]
-
-    part = part_in(language, files, folder)
-
-    assert commands_in(part) <= KNOWN[language]
-    assert re.fullmatch(r"/deps/[A-Za-z0-9._-]+\.(python|node|go)", part.deps)
-
-
-@given(st.lists(TEXT, max_size=8))
-def test_what_python_is_to_install_is_one_word_each_and_never_an_option(named: list[str]) -> None:
-    project = f"[project]\ndependencies = {json.dumps(named)}".encode(errors="replace")
-
-    command = part_in(Language.PYTHON, {"pyproject.toml": project}).install.command
-
-    words = shlex.split(command.removeprefix(PIP))
-    assert command in ("", f"{PIP} {shlex.join(words)}")
-    assert all(word in named and word[0].isalnum() for word in words)

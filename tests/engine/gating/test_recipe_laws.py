@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import json
+import re
+import shlex
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.engine.gating.test_recipes import PIP, part_in
+from verification.engine.gating.components import Language
+from verification.engine.gating.stages import Part, deps_of
+
+# No submitted text reaches a shell as more than one word.
+
+TEXT = st.text(max_size=30) | st.sampled_from(
+    ["a b", "$(touch x)", "`x`", "a'b\"c", "a\nb", "; rm -rf .", "-r x", "~", "*", "a\\", "&& x"]
+)
+FOLDERS = st.lists(TEXT.filter(lambda one: "/" not in one and one), max_size=3).map("/".join)
+JSON_TEXT = st.recursive(
+    TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
+    max_leaves=6,
+)
+
+
+def commands_in(part: Part) -> set[str]:
+    """All that a shell is given, with the folder of what is installed named `DEPS`."""
+    texts = [part.install.command, part.install.prepare, *(one.command for one in part.stages)]
+    texts += [*part.environment.values(), *part.linked.values()]
+    return {one.replace(deps_of(part.component), "DEPS") for one in texts}
+
+
+PLAIN = {
+    Language.PYTHON: [{"pyproject.toml": "[tool.mypy]"}, {"requirements.txt": "", "setup.py": ""}],
+    Language.NODE: [
+        {"package.json": json.dumps(package), "tsconfig.json": "", **lock}
+        for runner in ("", "x", "jest", "mocha", "vitest", "node --test")
+        for package in (
+            {"scripts": {"build": "x", "test": runner}},
+            {"scripts": {"test": runner}, "devDependencies": {"eslint": "", "typescript": ""}},
+        )
+        for lock in ({}, {"package-lock.json": ""})
+    ],
+    Language.GO: [{"go.mod": ""}, {"go.mod": "", "go.sum": ""}],
+}
+KNOWN = {
+    language: set().union(*(commands_in(part_in(language, one)) for one in files))
+    for language, files in PLAIN.items()
+}
+
+
+@given(st.sampled_from(list(KNOWN)), FOLDERS, st.data())
+def test_a_command_does_not_change_with_what_is_submitted(
+    language: Language, folder: str, data: st.DataObject
+) -> None:
+    package = {
+        "scripts": data.draw(st.dictionaries(st.sampled_from(["build", "test"]), JSON_TEXT)),
+        "dependencies": data.draw(JSON_TEXT),
+        "workspaces": data.draw(JSON_TEXT),
+    }
+    files = {
+        Language.PYTHON: {"pyproject.toml": data.draw(TEXT), "requirements.txt": data.draw(TEXT)},
+        Language.NODE: {"package.json": json.dumps(package), "package-lock.json": ""},
+        Language.GO: {"go.mod": data.draw(TEXT), "go.sum": data.draw(TEXT)},
+    }[language]
+
+    part = part_in(language, files, folder)
+
+    assert commands_in(part) <= KNOWN[language]
+    assert re.fullmatch(r"/deps/[A-Za-z0-9._-]+\.(python|node|go)", part.deps)
+
+
+@given(st.lists(TEXT, max_size=8))
+def test_what_python_is_to_install_is_one_word_each_and_never_an_option(named: list[str]) -> None:
+    project = f"[project]\ndependencies = {json.dumps(named)}".encode(errors="replace")
+
+    command = part_in(Language.PYTHON, {"pyproject.toml": project}).install.command
+
+    words = shlex.split(command.removeprefix(PIP))
+    assert command in ("", f"{PIP} {shlex.join(words)}")
+    assert all(word in named and word[0].isalnum() for word in words)
