@@ -209,3 +209,14 @@ def test_what_judges_is_not_taken_from_the_work(engine: APIClient) -> None:
     assert found["build"].status is Status.PASSED
     assert found["test"].tests.failed == 1  # type: ignore[union-attr]
     assert found["lint"].problem_count
+
+
+def test_an_install_that_fills_the_disk_is_stopped(engine: APIClient) -> None:
+    narrow = replace(SETTINGS, bounds=replace(SETTINGS.bounds, installed_bytes=20 * MEGABYTE))
+    plan = {"install": ["head -c 60000000 /dev/zero > /deps/full", "sleep 60"]}
+
+    found = tried(engine, PYTHON, "install", "test", plan=plan, settings=narrow)
+
+    assert reasons(found.reports["install"]) == ["install_failed"]
+    assert "more than there is room for" in found.reports["install"].detail
+    assert found.reports["test"].status is Status.SKIPPED

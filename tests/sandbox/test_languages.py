@@ -71,6 +71,21 @@ def test_python_that_does_not_compile_fails_its_build_and_is_not_tried(engine: A
     assert (found["test"].status, found["test"].tests) == (Status.SKIPPED, None)
 
 
+def test_dependencies_are_installed_once_and_tests_find_them(engine: APIClient) -> None:
+    needing = {
+        "requirements.txt": "-r requirements/base.txt\n",
+        "requirements/base.txt": "iniconfig==2.3.0\n",
+        "test_it.py": "import iniconfig\n\n\ndef test_it():\n    assert '/deps/' in iniconfig.__file__\n",
+    }
+
+    first = tried(engine, needing, "install", "test")
+    again = tried(engine, needing, "install", "test")
+
+    assert [one.reports["test"].status for one in (first, again)] == [Status.PASSED] * 2
+    assert "install" not in again.ended
+    assert again.reports["install"].detail == "It was installed before."
+
+
 def test_node_is_built_and_its_tests_are_counted(engine: APIClient) -> None:
     found = tried(engine, NODE, "build", "test").reports
 

@@ -36,6 +36,10 @@ _FIRST_PROCESS = ["/bin/sh", "-c", "trap '' TERM INT HUP; while :; do sleep 3600
 # Whatever the command left running ends with it: else it would work on while others judge.
 _WRAPPED = '(set -e; eval "$LV_COMMAND"); code=$?; kill -9 -1; exit $code'
 
+TIME, ROOM = "time", "room"
+"""Why a container was stopped."""
+_FULL = 1
+
 Output = Callable[[bytes], None]
 
 
@@ -151,11 +155,12 @@ class Container:
                     (err if is_error else out).add(chunk)
                     if output:
                         output(chunk)
-            code = None if stopped else self._exit_code(made["Id"])
+            if ROOM in stopped:
+                err.add(b"\nIt wrote more than there is room for.\n")
+            code = _FULL if ROOM in stopped else None if stopped else self._exit_code(made["Id"])
         return Ended(
             exit_code=code,
-            is_timed_out=bool(stopped) and stopped[0] == "time",
-            lost=stopped[0] if stopped and stopped[0] != "time" else "",
+            is_timed_out=TIME in stopped,
             out=out.content(),
             err=err.content(),
             is_whole=out.is_whole and err.is_whole,
@@ -173,7 +178,7 @@ class Container:
             while not over.wait(min(WATCH_SECONDS if watch else seconds, seconds)):
                 is_late = time.monotonic() >= until
                 if is_late or (watch and not watch()):
-                    stopped.append("time" if is_late else "It wrote more than there is room for.")
+                    stopped.append(TIME if is_late else ROOM)
                     self._kill()
                     return
 

@@ -11,7 +11,11 @@ from docker.errors import DockerException
 from requests.exceptions import RequestException
 
 from verification.adapters.sandbox.container import OWNER, UNTIL, WORKER
+from verification.adapters.sandbox.images import DEPS
 from verification.adapters.sandbox.settings import SandboxSettings
+
+KEPT_IMAGES = 100
+"""Of installs: one for each component and each state of its lock files."""
 
 
 def sweep(client: APIClient, settings: SandboxSettings) -> int:
@@ -24,6 +28,17 @@ def sweep(client: APIClient, settings: SandboxSettings) -> int:
                 client.remove_container(container["Id"], force=True, v=True)
                 swept += 1
     return swept
+
+
+def prune(client: APIClient) -> int:
+    """Remove the oldest images of what was installed, beyond so many; what is in use stays."""
+    images = sorted(client.images(name=DEPS), key=lambda one: one["Created"], reverse=True)
+    pruned = 0
+    for image in images[KEPT_IMAGES:]:
+        with suppress(DockerException, RequestException, OSError):
+            client.remove_image(image["Id"])
+            pruned += 1
+    return pruned
 
 
 def _is_left(labels: dict[str, str], host: str) -> bool:

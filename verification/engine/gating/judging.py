@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from verification.engine.gates import OUT_OF_MEMORY_EXIT_CODE, GateReport
+from verification.engine.gating.outside import tells_of_network
 from verification.engine.gating.stages import (
     BUILD,
+    INSTALL,
     LINT,
     SECURITY,
     TEST,
@@ -63,6 +65,9 @@ def judged(part: Part, stage: Stage, ended: Ended) -> Judged:
     if ended.exit_code in COULD_NOT_RUN:
         why = f"{told.name}: {COULD_NOT_RUN[ended.exit_code]}.{_last_words(ended)}"
         return Judged(replace(told, status=Status.ERROR, detail=why))
+    if stage.gate == INSTALL and ended.exit_code != 0 and tells_of_network(ended.out + ended.err):
+        why = f"{told.name} did not reach what it needs.{_last_words(ended)}"
+        return Judged(replace(told, status=Status.ERROR, is_lost=True, detail=why))
     if stage.gate == TEST:
         return _tested(part, stage, ended, told)
     return _looked_at(part, stage, ended, told)
@@ -101,14 +106,16 @@ def _test_report(part: Part, stage: Stage, ended: Ended) -> TestReport:
     assert isinstance(stage.expected.format, TestFormat)  # noqa: S101 - by the recipes
     content = _reported(stage, ended)
     if content is None:
-        raise Unreadable("there is none")
+        raise Unreadable("There is none.")
     return read_tests(stage.expected.format, content, part.component.folder)
 
 
 def _without_report(told: GateReport, stage: Stage, ended: Ended, why: str) -> GateReport:
     """A runner that fails may owe its report; one that says it went well may not."""
     if ended.exit_code == 0:
-        return replace(told, contradiction=f"ended well, but of its report {why}")
+        return replace(
+            told, contradiction=f"ended well, with nothing to show for it: {why.rstrip('.')}"
+        )
     said = "wrote no report" if stage.expected else "failed"
     return replace(told, detail=f"{told.name} {said}.{_last_words(ended)}")
 
@@ -122,13 +129,13 @@ def _looked_at(part: Part, stage: Stage, ended: Ended, told: GateReport) -> Judg
     try:
         content = _reported(stage, ended)
         if content is None:
-            raise Unreadable("there is none")
+            raise Unreadable("There is none.")
         found = read_problems(stage.expected.format, content, part.component.folder)
     except Unreadable as error:
         return Judged(_unread(told, ended, str(error)))
     told = replace(told, problems=found.problems[:MAX_TOLD], problem_count=found.total)
     if told.status is Status.FAILED and not found.total:
-        return Judged(_unread(told, ended, "it names nothing"), problems=found)
+        return Judged(_unread(told, ended, "It names nothing."), problems=found)
     return Judged(told, problems=found)
 
 
@@ -138,7 +145,7 @@ def _unread(told: GateReport, ended: Ended, why: str) -> GateReport:
         return told  # built is built, whatever was said on the way
     is_doubt = told.gate in (LINT, SECURITY) and ended.exit_code != OUT_OF_MEMORY_EXIT_CODE
     if is_doubt or ended.exit_code == 0:
-        said = f"{told.name} could not be read: of its report {why}.{_last_words(ended)}"
+        said = f"What {told.name} found could not be read. {why}{_last_words(ended)}"
         return replace(told, status=Status.ERROR, detail=said)
     return replace(told, detail=f"{told.name} failed.{_last_words(ended)}")
 
@@ -147,7 +154,7 @@ def _reported(stage: Stage, ended: Ended) -> bytes | None:
     if stage.expected is None or stage.expected.stream is Stream.FILE:
         return ended.report
     if not ended.is_whole:
-        raise Unreadable("a part is missing: it is too long")
+        raise Unreadable("It is too long to be kept whole.")
     return ended.out if stage.expected.stream is Stream.OUT else ended.err
 
 

@@ -7,7 +7,7 @@ import logging
 from docker.errors import DockerException
 
 from verification.adapters.sandbox.docker import connect
-from verification.adapters.sandbox.sweeping import sweep
+from verification.adapters.sandbox.sweeping import prune, sweep
 from verification.engine.gating.sandbox import SandboxLost
 from verification.runs.gating.settings import sandbox_settings
 
@@ -24,6 +24,8 @@ def answers() -> bool:
     try:
         if swept := sweep(client, settings):
             logger.warning("sandbox_swept containers=%s", swept)
+        if pruned := prune(client):
+            logger.info("sandbox_pruned images=%s", pruned)
     except (DockerException, OSError) as error:
         logger.warning("sandbox_not_swept error=%s", type(error).__name__)
         return False

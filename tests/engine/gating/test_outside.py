@@ -1,0 +1,37 @@
+"""An install that failed: the work's fault, or the network's."""
+
+from __future__ import annotations
+
+import pytest
+
+from verification.engine.gating.outside import tells_of_network
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        b"WARNING: Retrying ... after connection broken by 'NewConnectionError(...)'",
+        b"Could not fetch URL https://index.example/simple/: connection error: HTTPSConnectionPool: Max retries exceeded",
+        b"npm error code ENOTFOUND\nnpm error network request to https://registry.example failed",
+        b"go: example.com/x@v1.0.0: Get \"https://proxy.example\": dial tcp: lookup proxy.example: no such host",
+        b"ERROR: HTTP error 503 Service Unavailable while getting https://index.example/a.whl",
+        b"pip._vendor.urllib3.exceptions.ReadTimeoutError: HTTPSConnectionPool: Read timed out.",
+    ],
+)  # fmt: skip
+def test_a_network_that_is_not_there_is_told_from_what_was_written(written: bytes) -> None:
+    assert tells_of_network(written)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        b"ERROR: No matching distribution found for no-such-package==1.0",
+        b"ERROR: Cannot install a==1 and a==2 because these package versions have conflicting dependencies.",
+        b"npm error code ERESOLVE\nnpm error ERESOLVE unable to resolve dependency tree",
+        b"go: updates to go.mod needed",
+        b"error: subprocess-exited-with-error\n  gcc: fatal error: no input files",
+        b"",
+    ],
+)  # fmt: skip
+def test_what_the_work_names_wrongly_is_its_own_fault(written: bytes) -> None:
+    assert not tells_of_network(written)
