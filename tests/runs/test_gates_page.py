@@ -76,7 +76,7 @@ def going(run: Run) -> Evaluation:
     return Evaluation.objects.create(
         run=run,
         purpose="live",
-        seq=1,
+        seq=run.evaluations.count() + 1,
         process_version=run.process_version,
         verifier_version=run.verifier_version,
         engine_build="1",
@@ -356,7 +356,7 @@ def test_a_log_that_is_being_written_is_not_read_out() -> None:
 
     assert 'id="body" hx-get' in html
     assert not re.search(r'<div id="body"[^>]*aria-live', html)
-    assert '<pre class="gate-tail" aria-live="off">' in html
+    assert '<pre class="code gate-tail" aria-live="off">' in html
 
 
 def test_gates_that_ended_do_not_fold_while_the_page_refreshes() -> None:
@@ -392,6 +392,17 @@ def test_without_a_sandbox_the_page_says_what_to_do(
     assert sentence in html
     assert ("No gate was run." in html) is (is_told_by == "finding")
     assert ("No engine answers." in html) is (is_told_by == "gate")
+
+
+def test_a_sandbox_that_was_wanting_before_is_not_asked_for_while_gates_run(run: Run) -> None:
+    make_gate(live_of(run), status=Status.ERROR, is_lost=True)
+    Run.objects.update(state=RunState.RUNNING, outcome=None, verdict="")
+    make_progress(going(run))
+
+    html = section(html_of(run))
+
+    assert "Test of . (python) runs." in html
+    assert "LOOMVERIFY_SANDBOX" not in html
 
 
 def test_everything_that_the_work_wrote_is_shown_as_text(run: Run) -> None:

@@ -214,7 +214,8 @@ class GatesPart:
     @property
     def to_do(self) -> str:
         """What gives the gates a sandbox, where there was none."""
-        if not (self.is_missing or any(one.is_lost for one in self.gates)):
+        is_wanting = self.is_missing or any(one.is_lost for one in self.gates)
+        if self.running or not is_wanting:
             return ""
         return TO_DO_WHEN_OFF if environment().sandbox == "off" else TO_DO
 
