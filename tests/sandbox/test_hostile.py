@@ -220,3 +220,19 @@ def test_an_install_that_fills_the_disk_is_stopped(engine: APIClient) -> None:
     assert reasons(found.reports["install"]) == ["install_failed"]
     assert "more than there is room for" in found.reports["install"].detail
     assert found.reports["test"].status is Status.SKIPPED
+
+
+def test_work_cannot_hide_from_who_looks_for_dangers(engine: APIClient) -> None:
+    danger = "import subprocess\n\nsubprocess.call(LINE, shell=True)  # noqa\n"
+    hiding = {
+        "pyproject.toml": "[project]\nname = 'x'\n[tool.ruff]\nexclude = ['*']\nlint.select = []\n",
+        "a.py": f"# ruff: noqa\n{danger}",
+        "build/b.py": danger,
+        ".ignore": "*.py\n",
+        ".gitignore": "*.py\n",
+    }
+
+    found = tried(engine, hiding, "security").reports["security"]
+
+    high = [one.path for one in found.problems if one.rule == "S602"]
+    assert sorted(high) == ["a.py", "build/b.py"]

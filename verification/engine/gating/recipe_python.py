@@ -51,8 +51,10 @@ def python(component: Component, paths: Sequence[str], read: Read) -> Part:
         ),
         Stage(
             SECURITY,
-            f"{TOOLS}/bin/ruff check --isolated --no-respect-gitignore --no-cache "
-            f'--select S --ignore S101 --output-format json -o "{REPORT}" .',
+            # Nothing in the work says what is looked at.
+            f"{TOOLS}/bin/ruff check --isolated --no-respect-gitignore --ignore-noqa --no-cache "
+            f"--config 'exclude = []' --select S --ignore S101 "
+            f'--output-format json -o "{REPORT}" .',
             Expected(ProblemFormat.RUFF),
             is_apart=True,
         ),
@@ -72,6 +74,7 @@ def python(component: Component, paths: Sequence[str], read: Read) -> Part:
         environment={
             "PATH": f"{bin_folder}:/usr/local/bin:/usr/bin:/bin",
             "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTHONUNBUFFERED": "1",
         },
     )
 

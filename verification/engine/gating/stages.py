@@ -21,6 +21,8 @@ ORDER = (INSTALL, BUILD, TYPES, LINT, SECURITY, TEST, RUN)
 
 REPORT = "$LV_REPORT"
 """In a command: the file for its report, under a name that changes with every run."""
+MAX_FOLDER_CHARS = 100
+"""Each component has an image of its own: no two need to be told apart by it."""
 SECONDS: Mapping[str, int] = MappingProxyType(
     {INSTALL: 300, BUILD: 300, TYPES: 120, TEST: 120, LINT: 60, SECURITY: 120, RUN: 60}
 )
@@ -117,7 +119,7 @@ class Ended:
 
 
 def deps_of(component: Component) -> str:
-    folder = re.sub(r"[^A-Za-z0-9._]+", "-", component.folder) or "root"
+    folder = re.sub(r"[^A-Za-z0-9._]+", "-", component.folder)[:MAX_FOLDER_CHARS] or "root"
     return f"/deps/{folder}.{component.language}"
 
 
