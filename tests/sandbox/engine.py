@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -24,7 +25,7 @@ IMAGE = "loomverify-test"
 IMAGES = dict.fromkeys(("python", "node", "go"), IMAGE)
 MEGABYTE = 1_000_000
 SETTINGS = SandboxSettings(
-    owner="tests",
+    owner=f"tests-{os.getpid()}",
     worker="tests:0",
     images=IMAGES,
     bounds=Bounds(

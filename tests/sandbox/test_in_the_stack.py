@@ -108,7 +108,7 @@ def test_a_killed_worker_leaves_no_container_and_loses_no_run(
 ) -> None:
     def mine() -> list[Any]:
         found = engine.containers(all=True, filters={"label": "loomverify.owner"})
-        return [one for one in found if one["Labels"]["loomverify.owner"] != "tests"]
+        return [one for one in found if not one["Labels"]["loomverify.owner"].startswith("tests-")]
 
     run = submitted(stack, {"pytest.ini": "[pytest]\n", "test_slow.py": SLOW}, "slow")
     wait_for(lambda: len(mine()) > 0, "a container", seconds=60)

@@ -21,6 +21,7 @@ from verification.engine.reports.model import (
 )
 
 LINT, SECURITY, TEST = "lint", "security", "test"
+NOT_COME_TO = "What came before rejects the work."
 OUT_OF_MEMORY_EXIT_CODE = 137
 NO_TESTS_EXIT_CODES = (0, 1, 5)
 """How test runners end that find nothing to run: pytest with 5, several others with 1."""
@@ -78,7 +79,7 @@ class GateReport:
 
     @property
     def has_passing_tests(self) -> bool:
-        is_test = self.gate == TEST and self.status is Status.PASSED
+        is_test = self.gate == TEST and self.status is Status.PASSED and not self.is_guess
         return is_test and self.tests is not None and self.tests.passed > 0
 
     def to_json(self) -> dict[str, Any]:
@@ -123,10 +124,8 @@ def ask(case: Case, ports: Ports, found: Sequence[Finding]) -> Asked:
     if not case.phase.gates or ports.gates is None:
         return Asked()
     if policy.is_rejected(found, case.verifier.flags):
-        why = "What came before rejects the work."
-        return Asked(
-            reports=tuple(GateReport(one, Status.SKIPPED, detail=why) for one in case.phase.gates)
-        )
+        left_out = (GateReport(one, Status.SKIPPED, detail=NOT_COME_TO) for one in case.phase.gates)
+        return Asked(reports=tuple(left_out))
     reports = tuple(ports.gates.run(case))
     told = {report.gate for report in reports}
     wanting = [GateReport(gate, Status.ERROR) for gate in case.phase.gates if gate not in told]

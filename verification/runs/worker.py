@@ -106,8 +106,9 @@ def _load(lease: Lease, begun: Begun, *, in_sandbox: bool) -> tuple[Work, Case, 
     workspace = StoredWorkspace(work.project_uuid, files)
     gates: Gates | None = None
     if case.phase.gates:
-        own = SandboxGates(work, begun, files, workspace, lease)
-        gates = own if in_sandbox else absent()
+        gates = absent()
+        if in_sandbox and gates is not None:
+            gates = SandboxGates(work, begun, files, workspace, lease)
     return work, case, Ports(workspace, probe(), time.monotonic, judge, custom(), gates), judge
 
 

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from verification.engine.gating.components import Component, Language
+from verification.engine.gating.judging import judged
 from verification.engine.gating.outside import tells_of_network
+from verification.engine.gating.stages import Ended, Install, Part, Stage
+from verification.engine.outcome import Status
+
+PART = Part(Component("", Language.PYTHON), Install("pip install x"), ())
 
 
 @pytest.mark.parametrize(
@@ -35,3 +41,15 @@ def test_a_network_that_is_not_there_is_told_from_what_was_written(written: byte
 )  # fmt: skip
 def test_what_the_work_names_wrongly_is_its_own_fault(written: bytes) -> None:
     assert not tells_of_network(written)
+
+
+def test_a_slow_install_blames_nobody() -> None:
+    report = judged(PART, Stage("install", "pip install x"), Ended(is_timed_out=True)).report
+
+    assert (report.status, report.is_lost) == (Status.ERROR, True)
+
+
+def test_what_no_database_can_hold_is_not_in_a_report() -> None:
+    report = judged(PART, Stage("build", "x"), Ended(exit_code=1, err=b"bad\0\xff")).report
+
+    assert "bad\ufffd" in report.detail

@@ -11,7 +11,7 @@ from tests.engine.gating.test_recipes import PIP, part_in
 from verification.engine.gating.components import Language
 from verification.engine.gating.stages import Part, deps_of
 
-# No submitted text reaches a shell as more than one word.
+# No submitted text reaches a shell as more than one word, but for a test script of one command.
 
 TEXT = st.text(max_size=30) | st.sampled_from(
     ["a b", "$(touch x)", "`x`", "a'b\"c", "a\nb", "; rm -rf .", "-r x", "~", "*", "a\\", "&& x"]
@@ -37,6 +37,7 @@ PLAIN = {
         {"package.json": json.dumps(package), "tsconfig.json": "", **lock}
         for runner in ("", "x", "jest", "mocha", "vitest", "node --test")
         for package in (
+            {"workspaces": [], "scripts": {"build": "x", "test": runner}},
             {"scripts": {"build": "x", "test": runner}},
             {"scripts": {"test": runner}, "devDependencies": {"eslint": "", "typescript": ""}},
         )

@@ -73,7 +73,7 @@ def test_what_is_wanted_needs_its_install_whether_or_not_that_is_wanted_too() ->
 
 @pytest.mark.parametrize(
     ("ends", "ended"),
-    [(BAD, "failed"), (TIMED_OUT, "timed_out"), (Ended(exit_code=127), "error"),
+    [(BAD, "failed"), (TIMED_OUT, "lost"), (Ended(exit_code=127), "error"),
      (Ended(lost="It wrote more than there is room for."), "lost")],
 )  # fmt: skip
 def test_without_its_install_nothing_of_the_work_is_run(ends: Ended, ended: str) -> None:

@@ -6,28 +6,31 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 from docker import APIClient
 from docker.errors import APIError, DockerException, NotFound
-from docker.utils.socket import frames_iter_no_tty
 from requests.exceptions import RequestException
 
 from verification.adapters.sandbox.archive import archive
 from verification.adapters.sandbox.capture import HeadAndTail
 from verification.adapters.sandbox.settings import Bounds, SandboxSettings
+from verification.adapters.sandbox.stream import Stream
 from verification.engine.gating.sandbox import SandboxLost
 from verification.engine.gating.stages import Ended
 from verification.engine.reports.model import MAX_REPORT_BYTES, WORKSPACE
 
 USER = "1000:1000"
+NETWORK = "loomverify-install"
 OWNER, WORKER, UNTIL = "loomverify.owner", "loomverify.worker", "loomverify.until"
 MAX_LIFE_SECONDS = 3_600
 PUT_SECONDS = 120
 READ_SECONDS = 30
 WATCH_SECONDS = 2.0
+MOST_UNANSWERED = 2
+KILLS, KILL_SECONDS = 3, 5.0
 CHUNK_BYTES = 65_536
 _FAULTS = (DockerException, RequestException, OSError)
 
@@ -36,9 +39,9 @@ _FIRST_PROCESS = ["/bin/sh", "-c", "trap '' TERM INT HUP; while :; do sleep 3600
 # Whatever the command left running ends with it: else it would work on while others judge.
 _WRAPPED = '(set -e; eval "$LV_COMMAND"); code=$?; kill -9 -1; exit $code'
 
-TIME, ROOM = "time", "room"
+TIME, ROOM, LOST = "time", "room", "lost"
 """Why a container was stopped."""
-_FULL = 1
+_FULL, KILLED = 1, 137
 
 Output = Callable[[bytes], None]
 
@@ -99,8 +102,10 @@ class Container:
             output=output,
             watch=watch,
         )
-        if ended.exit_code is None or not self._is_running():
+        if self.has_ended:
             return ended
+        if ended.exit_code == KILLED:
+            self._check_running()
         return replace(ended, report=self._read(report))
 
     def commit(self, repository: str, tag: str) -> None:
@@ -113,12 +118,11 @@ class Container:
             found = self.client.containers(filters={"id": self.id}, size=True)
         return int(found[0].get("SizeRw", 0)) if found else 0
 
-    def _is_running(self) -> bool:
-        """Out of memory, everything in it may have ended, and its first process with it."""
-        with _faults("The sandbox did not answer"):
-            state = self.client.inspect_container(self.id)["State"]
-        self.has_ended = not state["Running"]
-        return not self.has_ended
+    def _check_running(self) -> None:
+        """A command that runs out of memory ends alone; who ends the container is not the work."""
+        if self._execute("exit 0", seconds=READ_SECONDS).exit_code != 0:
+            self.has_ended = True
+            raise SandboxLost("The sandbox was ended by somebody else.")
 
     def close(self) -> None:
         self.has_ended = True
@@ -150,16 +154,21 @@ class Container:
                 self.id, ["/bin/sh", "-c", command], user=self.user, workdir=folder,
                 environment=dict(environment or {}), stdin=given is not None,
             )  # fmt: skip
-            with self._guarded(seconds, watch) as stopped:
-                for is_error, chunk in _stream(self.client, made["Id"], given):
+            stream = Stream(self.client, made["Id"])
+            with closing(stream), self._guarded(stream, seconds, watch) as stopped:
+                for chunk in given or ():
+                    stream.feed(chunk)
+                for is_error, chunk in stream.chunks():
                     (err if is_error else out).add(chunk)
                     if output:
                         output(chunk)
-            if ROOM in stopped:
-                err.add(b"\nIt wrote more than there is room for.\n")
-            code = _FULL if ROOM in stopped else None if stopped else self._exit_code(made["Id"])
+            code = None if stopped else self._exit_code(made["Id"])
+        if LOST in stopped:
+            raise SandboxLost("The sandbox did not answer while a command ran in it.")
+        if ROOM in stopped:
+            err.add(b"\nIt wrote more than there is room for.\n")
         return Ended(
-            exit_code=code,
+            exit_code=_FULL if ROOM in stopped else code,
             is_timed_out=TIME in stopped,
             out=out.content(),
             err=err.content(),
@@ -168,32 +177,49 @@ class Container:
         )
 
     @contextmanager
-    def _guarded(self, seconds: float, watch: Callable[[], bool] | None) -> Iterator[list[str]]:
+    def _guarded(
+        self, stream: Stream, seconds: float, watch: Callable[[], bool] | None
+    ) -> Iterator[list[str]]:
         """Stop the container when time or room is over; the list then says which."""
         stopped: list[str] = []
         over = threading.Event()
 
         def guard() -> None:
             until = time.monotonic() + seconds
+            unanswered = 0
             while not over.wait(min(WATCH_SECONDS if watch else seconds, seconds)):
-                is_late = time.monotonic() >= until
-                if is_late or (watch and not watch()):
-                    stopped.append(TIME if is_late else ROOM)
-                    self._kill()
+                is_within = _asked(watch)
+                unanswered = unanswered + 1 if is_within is None else 0
+                if time.monotonic() >= until:
+                    stopped.append(TIME)
+                elif is_within is False:
+                    stopped.append(ROOM)
+                elif unanswered > MOST_UNANSWERED:
+                    stopped.append(LOST)
+                if stopped:
+                    self._end(stream, over)
                     return
 
         thread = threading.Thread(target=guard, daemon=True)
         thread.start()
         try:
             yield stopped
+        except (OSError, ValueError):
+            if not stopped:
+                raise
         finally:
             over.set()
             thread.join()
 
-    def _kill(self) -> None:
+    def _end(self, stream: Stream, over: threading.Event) -> None:
+        """Kill until it is dead; a connection that stays open all the same is cut."""
         self.has_ended = True
-        with suppress(*_FAULTS):
-            self.client.kill(self.id)
+        for _ in range(KILLS):
+            with suppress(*_FAULTS):
+                self.client.kill(self.id)
+            if over.wait(KILL_SECONDS):
+                return
+        stream.abort()
 
     def _exit_code(self, exec_id: str) -> int | None:
         try:
@@ -203,6 +229,14 @@ class Container:
         if code is None:
             raise SandboxLost("The sandbox ended while a command ran in it.")
         return int(code)
+
+
+def _asked(watch: Callable[[], bool] | None) -> bool | None:
+    """None: no answer came."""
+    try:
+        return watch() if watch else True
+    except SandboxLost:
+        return None
 
 
 @contextmanager
@@ -215,6 +249,9 @@ def opened(client: APIClient, settings: SandboxSettings, wanted: Opened) -> Iter
         UNTIL: str(round(time.time()) + MAX_LIFE_SECONDS),
     }
     with _faults(f"A container of {wanted.image} could not be made"):
+        config = _confined(bounds, settings.runtime, wanted)
+        if wanted.is_open:
+            config["network_mode"] = _network(client)
         made = client.create_container(
             wanted.image,
             _FIRST_PROCESS,
@@ -222,7 +259,7 @@ def opened(client: APIClient, settings: SandboxSettings, wanted: Opened) -> Iter
             labels=labels,
             network_disabled=not wanted.is_open,
             hostname="sandbox",
-            host_config=client.create_host_config(**_confined(bounds, settings.runtime, wanted)),
+            host_config=client.create_host_config(**config),
         )
     container = Container(client, made["Id"], wanted.user, bounds)
     try:
@@ -231,6 +268,14 @@ def opened(client: APIClient, settings: SandboxSettings, wanted: Opened) -> Iter
         yield container
     finally:
         container.close()
+
+
+def _network(client: APIClient) -> str:
+    """Outbound, and not to each other."""
+    if not client.networks(names=[NETWORK]):
+        options = {"com.docker.network.bridge.enable_icc": "false"}
+        client.create_network(NETWORK, driver="bridge", options=options, check_duplicate=True)
+    return NETWORK
 
 
 def _confined(bounds: Bounds, runtime: str, wanted: Opened) -> dict[str, Any]:
@@ -256,23 +301,6 @@ def _confined(bounds: Bounds, runtime: str, wanted: Opened) -> dict[str, Any]:
             "/tmp": f"{own},size={bounds.temporary_bytes},nr_inodes={bounds.workspace_files}",  # noqa: S108
         }
     return config
-
-
-def _stream(
-    client: APIClient, exec_id: str, given: Iterator[bytes] | None
-) -> Iterator[tuple[bool, bytes]]:
-    """Feed a command and yield what it writes: (whether to its error stream, bytes)."""
-    raw: Any = client.exec_start(exec_id, socket=True)
-    try:
-        for chunk in given or ():
-            raw._sock.sendall(chunk)
-        raw._sock.settimeout(None)
-        frames: Any = frames_iter_no_tty(raw)
-        for kind, chunk in frames:
-            yield kind == 2, chunk
-    finally:
-        raw._sock.close()
-        raw.close()
 
 
 @contextmanager

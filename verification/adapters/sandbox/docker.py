@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import shlex
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -12,6 +13,7 @@ from typing import Any
 from docker import APIClient
 from docker.errors import DockerException
 from docker.utils import kwargs_from_env
+from requests.exceptions import RequestException
 
 from verification.adapters.sandbox.container import Container, Opened, opened
 from verification.adapters.sandbox.images import Images, installed_in
@@ -20,6 +22,7 @@ from verification.engine.gating.sandbox import Installed, SandboxLost
 from verification.engine.gating.stages import INSTALL, Ended, Part, Stage, workdir
 
 CLIENT_SECONDS = 60
+MEMORY_SHARE = 0.7
 
 Listen = Callable[[Part, str, bytes], None]
 """Told what a gate of a component writes, as it is written."""
@@ -60,31 +63,50 @@ class DockerSandbox:
     work: Work
     listen: Listen = lambda _part, _gate, _chunk: None
     open: set[Container] = field(default_factory=set)
+    stopped: threading.Event = field(default_factory=threading.Event)
 
     def stop(self) -> None:
-        """End all that runs; whoever waits for it is told that it was lost."""
+        """End all that runs, and begin nothing more; whoever waits is told that it was lost."""
+        self.stopped.set()
         for container in list(self.open):
             container.close()
 
     @contextmanager
     def _opened(self, wanted: Opened) -> Iterator[Container]:
+        self._check()
         with opened(self.client, self.settings, wanted) as container:
             self.open.add(container)
             try:
+                self._check()
                 yield container
             finally:
                 self.open.discard(container)
+
+    def room(self) -> int:
+        """How many containers the engine's machine has processors and memory for, at least one."""
+        try:
+            machine = self.client.info()
+        except (DockerException, RequestException, OSError) as error:
+            raise SandboxLost(f"The Docker engine did not answer: {error}") from error
+        memory = MEMORY_SHARE * machine["MemTotal"] / self.settings.bounds.memory_bytes
+        return max(1, min(int(machine["NCPU"]), int(memory)))
+
+    def _check(self) -> None:
+        if self.stopped.is_set():
+            raise SandboxLost("The run was taken back.")
 
     @property
     def images(self) -> Images:
         return Images(self.client, self.settings)
 
     def image(self, part: Part) -> str:
-        """What a component is run in once its dependencies are installed.
+        """What a component is run in once its dependencies are installed; '' where nothing is run.
 
         Raises:
             SandboxLost: the tools' image cannot be had.
         """
+        if not part.is_run:
+            return ""
         tools = self.images.tools(part.tools)
         if not part.install.command:
             return tools

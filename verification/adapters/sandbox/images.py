@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from queue import Empty, SimpleQueue
 
 from docker import APIClient
 from docker.errors import APIError, DockerException, ImageNotFound
@@ -18,6 +20,7 @@ from verification.engine.gating.stages import Ended
 
 TOOLS, DEPS = "loomverify/tools", "loomverify/deps"
 TOOLS_SECONDS = 600
+PULL_SECONDS = 600
 FOLDER = Path(__file__).with_name("tools")
 _SHARED = "mkdir -p /deps /workspace && chmod 1777 /deps /workspace"
 _COMMANDS: Mapping[str, str] = {
@@ -73,12 +76,28 @@ class Images:
     def _id(self, base: str) -> str:
         if not self.has(base):
             self._pull(base)
-        return str(self.client.inspect_image(base)["Id"])  # type: ignore[no-untyped-call]
+        try:
+            return str(self.client.inspect_image(base)["Id"])  # type: ignore[no-untyped-call]
+        except (DockerException, RequestException, OSError) as error:
+            raise SandboxLost(f"The image {base} is not there: {error}") from error
 
     def _pull(self, base: str) -> None:
+        """The client waits forever for a registry: somebody else waits for the client."""
+        ended: SimpleQueue[Exception | None] = SimpleQueue()
+
+        def pull() -> None:
+            try:
+                self.client.pull(base)
+                ended.put(None)
+            except Exception as error:
+                ended.put(error)
+
+        threading.Thread(target=pull, daemon=True).start()
         try:
-            self.client.pull(base)
-        except (APIError, RequestException, OSError) as error:
+            error = ended.get(timeout=PULL_SECONDS)
+        except Empty:
+            raise SandboxLost(f"The image {base} did not come within {PULL_SECONDS} s.") from None
+        if error is not None:
             why = error.explanation if isinstance(error, APIError) else type(error).__name__
             raise SandboxLost(f"The image {base} could not be pulled: {why}") from error
 
@@ -116,10 +135,7 @@ def installed_in(
     most = container.bounds.installed_bytes
 
     def is_within() -> bool:
-        try:
-            return container.written_bytes() <= most
-        except SandboxLost:
-            return True  # the command itself will tell
+        return container.written_bytes() <= most
 
     return container.run(
         command, seconds=seconds, environment=environment, output=output, watch=is_within

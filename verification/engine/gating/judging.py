@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from verification.engine.finding import cleaned
 from verification.engine.gates import OUT_OF_MEMORY_EXIT_CODE, GateReport
 from verification.engine.gating.outside import tells_of_network
 from verification.engine.gating.stages import (
@@ -61,6 +62,8 @@ def judged(part: Part, stage: Stage, ended: Ended) -> Judged:
     if ended.is_timed_out or ended.exit_code == TIME_EXIT_CODE:
         seconds = stage.seconds or part.seconds[stage.gate]
         why = f"{told.name} took longer than {seconds} s.{_last_words(ended)}"
+        if stage.gate == INSTALL:  # a slow mirror looks the same
+            return Judged(replace(told, status=Status.ERROR, is_lost=True, detail=why))
         return Judged(replace(told, status=Status.TIMED_OUT, detail=why))
     if ended.exit_code in COULD_NOT_RUN:
         why = f"{told.name}: {COULD_NOT_RUN[ended.exit_code]}.{_last_words(ended)}"
@@ -170,4 +173,5 @@ def _last_words(ended: Ended) -> str:
 
 
 def _text(content: bytes) -> str:
-    return content.decode(errors="replace")
+    """As a database can hold it."""
+    return cleaned(content.decode(errors="replace"))

@@ -1,4 +1,4 @@
-"""An install that failed for the network's sake: nothing is known of the work then."""
+"""An install that failed for the network's or the machine's sake: nothing is known of the work."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ _TROUBLE = re2.compile(
     rb"|no route to host|newconnectionerror|readtimeouterror|connecttimeouterror|proxyerror"
     rb"|max retries exceeded|read timed out|sslerror|certificate verify failed|tls handshake"
     rb"|econnrefused|econnreset|enotfound|etimedout|eai_again|socket hang up"
+    rb"|no space left on device|disk quota exceeded"
     rb"|dial tcp|i/o timeout|server misbehaving|unexpected eof"
     rb"|\b(?:429|500|502|503|504) (?:too many|internal|bad gateway|service|gateway|server error)"
 )

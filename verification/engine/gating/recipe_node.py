@@ -29,20 +29,20 @@ from verification.engine.reports.testing import TestFormat
 MAX_SCRIPT_CHARS = 2_000
 MANIFESTS = ("package.json", "package-lock.json", "npm-shrinkwrap.json")
 _NO_TEST = re.compile(r"no test specified", re.IGNORECASE)
-_NODE_TEST = re.compile(r"(?:^|\s)node\s+(?:\S+\s+)*?--test(?:\s|$)")
-_VITEST, _JEST, _MOCHA = (
-    re.compile(rf"(?<![\w@/-]){runner}(?![\w-])") for runner in ("vitest", "jest", "mocha")
+_SIMPLE = re.compile(r"[^;&|<>`$\n\\()]+")
+"""One command, which takes further arguments at its end."""
+_RUNNERS: Sequence[tuple[re.Pattern[str], str, TestFormat]] = tuple(
+    (re.compile(rf"(?:\w+=\S* )*(?:npx )?{runner}(?: [^\n]*)?"), arguments, form)
+    for runner, arguments, form in (
+        ("vitest", f'--run --reporter json --outputFile "{REPORT}"', TestFormat.JEST),
+        ("jest", f'--json --outputFile "{REPORT}"', TestFormat.JEST),
+        ("mocha", f'--reporter json --reporter-option output="{REPORT}"', TestFormat.MOCHA),
+    )
 )
-_RUNNERS: Sequence[tuple[re.Pattern[str], str, TestFormat]] = (
-    (
-        _NODE_TEST,
-        f'node --test --test-reporter=tap --test-reporter-destination="{REPORT}"',
-        TestFormat.TAP,
-    ),
-    (_VITEST, f'vitest run --reporter json --outputFile "{REPORT}"', TestFormat.JEST),
-    (_JEST, f'jest --json --outputFile "{REPORT}"', TestFormat.JEST),
-    (_MOCHA, f'mocha --reporter json --reporter-option output="{REPORT}"', TestFormat.MOCHA),
-)
+_NODE_TEST = re.compile(r"(?:\w+=\S* )*node (?:\S+ )*--test(?: [^\n]*)?")
+_FLAG = re.compile(r"--test(?= |$)")
+_TAP = f'--test --test-reporter=tap --test-reporter-destination="{REPORT}"'
+_LOCAL = ("file:", "link:", "workspace:", "portal:")
 
 
 def node(component: Component, paths: Sequence[str], read: Read) -> Part:
@@ -61,7 +61,7 @@ def node(component: Component, paths: Sequence[str], read: Read) -> Part:
     )
     return Part(
         component,
-        _install(component, paths, folder) if needs else Install(),
+        _install(component, paths, folder, package) if needs else Install(),
         stages,
         environment={
             "PATH": f"{folder}/node_modules/.bin:/opt/loomverify/bin:/usr/local/bin:/usr/bin:/bin",
@@ -72,14 +72,31 @@ def node(component: Component, paths: Sequence[str], read: Read) -> Part:
     )
 
 
-def _install(component: Component, paths: Sequence[str], folder: str) -> Install:
+def _install(
+    component: Component, paths: Sequence[str], folder: str, package: Mapping[str, Any]
+) -> Install:
+    """By the manifests alone, so that the package's own scripts have nothing to work on yet."""
     inputs = tuple(path for path in map(component.path, MANIFESTS) if path in paths)
     verb = "ci" if len(inputs) > 1 else "install"
+    copied, told = "./*.json", "npm pkg delete scripts && "
+    if _is_local(package):
+        prefix = f"{component.folder}/" if component.folder else ""
+        inputs = tuple(path for path in paths if path.startswith(prefix))
+        copied, told = "-r .", ""
     return Install(
-        f"mkdir -p {folder} && cp ./*.json {folder} && cd {folder} && "
+        f"mkdir -p {folder} && cp {copied} {folder} && cd {folder} && {told}"
         f"npm {verb} --no-audit --no-fund",
         inputs,
     )
+
+
+def _is_local(package: Mapping[str, Any]) -> bool:
+    """Whether it needs packages that lie beside it."""
+    named = [
+        *inner_table(package, "dependencies").values(),
+        *inner_table(package, "devDependencies").values(),
+    ]
+    return "workspaces" in package or any(str(one).startswith(_LOCAL) for one in named)
 
 
 def _script(scripts: Mapping[str, Any], name: str) -> Stage:
@@ -106,15 +123,20 @@ def _test(scripts: Mapping[str, Any]) -> Stage:
     script = scripts.get(TEST)
     if not isinstance(script, str) or not script.strip() or _NO_TEST.search(script):
         return Stage(TEST, skipped="The package names no tests.")
-    runners = _runners(script)
-    if len(runners) == 1:
-        command, form = runners[0]
-        return Stage(TEST, command, Expected(form))
-    return Stage(TEST, "npm test --silent", is_given=True)
+    found = _reporting(" ".join(script.split()))
+    if found is None:
+        return Stage(TEST, "npm test --silent", is_given=True)
+    command, form = found
+    return Stage(TEST, command, Expected(form))
 
 
-def _runners(script: str) -> Sequence[tuple[str, TestFormat]]:
-    """All that a script names: of two, neither alone says how the tests went."""
-    if len(script) > MAX_SCRIPT_CHARS:
-        return ()
-    return [(command, form) for pattern, command, form in _RUNNERS if pattern.search(script)]
+def _reporting(script: str) -> tuple[str, TestFormat] | None:
+    """The script itself, told to report; None where that would be more than one command."""
+    if len(script) > MAX_SCRIPT_CHARS or not _SIMPLE.fullmatch(script):
+        return None
+    if _NODE_TEST.fullmatch(script):
+        return _FLAG.sub(lambda _: _TAP, script, count=1), TestFormat.TAP
+    for runner, arguments, form in _RUNNERS:
+        if runner.fullmatch(script):
+            return f"{script} {arguments}", form
+    return None

@@ -10,7 +10,7 @@ from typing import Any
 
 from verification.engine.gating.components import Component, Read
 from verification.engine.gating.manifests import inner_table, toml_table
-from verification.engine.gating.requirements import requirements_files
+from verification.engine.gating.requirements import is_local, requirements_files
 from verification.engine.gating.stages import (
     BUILD,
     LINT,
@@ -29,6 +29,8 @@ from verification.engine.reports.problems import ProblemFormat
 from verification.engine.reports.testing import TestFormat
 
 TOOLS = "/opt/loomverify"
+NOT_BUILT = r"/(?:\.[^/]+|venv|node_modules|site-packages|vendor|templates?|testdata|fixtures)/"
+"""Files that are not the work's own, or are there to be broken."""
 TRAILER = "loomverify: the test runner came to its end"
 MAX_REQUIREMENTS = 300
 MAX_REQUIREMENTS_CHARS = 60_000
@@ -40,8 +42,10 @@ _GROUPS = ("test", "tests", "testing", "dev")
 def python(component: Component, paths: Sequence[str], read: Read) -> Part:
     project = toml_table(read(component.path("pyproject.toml")))
     requirements = requirements_files(component.path("requirements.txt"), paths, read)
+    if is_local(requirements, read):
+        requirements = tuple(one for one in paths if one.startswith(component.path("")))
     stages = (
-        Stage(BUILD, "python3 -I -m compileall -q ."),
+        Stage(BUILD, f"python3 -I -m compileall -q -x '{NOT_BUILT}' ."),
         _types(component, paths, project),
         Stage(
             LINT,
@@ -116,9 +120,11 @@ def _types(component: Component, paths: Sequence[str], project: Mapping[str, Any
     is_asked = "mypy" in inner_table(project, "tool") or component.path("mypy.ini") in paths
     if not is_asked:
         return Stage(TYPES, skipped="No type checker is configured.")
+    own = inner_table(inner_table(project, "tool"), "mypy")
+    where = "" if {"files", "packages", "modules"} & {*own} else "."
     return Stage(
         TYPES,
         f'{TOOLS}/bin/mypy --output json --python-executable "$(command -v python3)" '
-        f'--cache-dir /dev/null . > "{REPORT}"',
+        f'--cache-dir /dev/null {where} > "{REPORT}"',
         Expected(ProblemFormat.MYPY),
     )

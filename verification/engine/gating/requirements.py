@@ -16,6 +16,14 @@ MAX_INCLUDES = 200
 _INCLUDE = re2.compile(rb"(?m)^[ \t]*(?:-r|-c|--requirement|--constraint)[ \t=]*([^\s#]+)")
 
 
+_LOCAL = re2.compile(rb"(?m)^[ \t]*(?:(?:-e|--editable)\b|\.{1,2}/|\.[ \t]*(?:\[|$)|file:)")
+
+
+def is_local(files: Sequence[str], read: Read) -> bool:
+    """Whether they name packages that lie in the workspace."""
+    return any(_LOCAL.search((read(one) or b"")[:MAX_MANIFEST_BYTES]) for one in files)
+
+
 def requirements_files(first: str, paths: Sequence[str], read: Read) -> tuple[str, ...]:
     """The file and all that it includes, of those that lie in the workspace."""
     known = frozenset(paths)

@@ -91,6 +91,10 @@ class Part:
     seconds: Mapping[str, int] = field(default_factory=lambda: SECONDS, hash=False)
 
     @property
+    def is_run(self) -> bool:
+        return bool(self.install.command) or any(stage.command for stage in self.stages)
+
+    @property
     def tools(self) -> str:
         """Which image it is run in: one for each language."""
         return str(self.component.language)

@@ -6,6 +6,7 @@ import logging
 
 from docker.errors import DockerException
 
+from loomverify.env import environment
 from verification.adapters.sandbox.docker import connect
 from verification.adapters.sandbox.sweeping import prune, sweep
 from verification.engine.gating.sandbox import SandboxLost
@@ -16,6 +17,8 @@ logger = logging.getLogger(__name__)
 
 def answers() -> bool:
     """Never raises: a worker without an engine serves nobody, and harms nobody."""
+    if environment().sandbox == "off":
+        return False
     settings = sandbox_settings()
     try:
         client = connect(settings)

@@ -42,9 +42,13 @@ def known_reports(
         for stage in part.stages
         if stage.command
     }
-    rows = GateResult.objects.filter(
-        inputs_sha256__in=list(keys), evaluation__run__project=project_id, status__in=REUSED
-    ).order_by("pk")
+    rows = (
+        GateResult.objects.filter(
+            inputs_sha256__in=list(keys), evaluation__run__project=project_id, status__in=REUSED
+        )
+        .order_by("inputs_sha256", "-pk")
+        .distinct("inputs_sha256")
+    )
     found: dict[str, dict[str, GateReport]] = {}
     for sha256, saved, run in rows.values_list("inputs_sha256", "report", "evaluation__run__uuid"):
         component, gate = keys[sha256]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -30,37 +31,42 @@ class Shown:
 
 @dataclass(slots=True)
 class Progress:
-    """Gathered as it comes, and written now and then: a page asks once in two seconds."""
+    """Gathered by every thread as it comes, and written by one now and then."""
 
     evaluation_id: int
     shown: dict[Place, Shown] = field(default_factory=dict)
     saved: float = 0.0
+    lock: threading.Lock = field(default_factory=threading.Lock)
 
     def add(self, part: Part, gate: str, chunk: bytes) -> None:
-        shown = self._of(part, gate)
-        shown.tail = (shown.tail + chunk)[-TAIL_BYTES:]
-        shown.is_saved = False
+        with self.lock:
+            shown = self._of(part, gate)
+            shown.tail = (shown.tail + chunk)[-TAIL_BYTES:]
+            shown.is_saved = False
 
     def end(self, part: Part, report: GateReport) -> None:
-        shown = self._of(part, report.gate)
-        shown.status = report.status.value
-        shown.is_saved = False
+        with self.lock:
+            shown = self._of(part, report.gate)
+            shown.status = report.status.value
+            shown.is_saved = False
 
     def save(self) -> None:
         if time.monotonic() - self.saved < SAVE_SECONDS:
             return
         self.saved = time.monotonic()
-        changed = [(place, one) for place, one in self.shown.items() if not one.is_saved]
-        if not changed:
+        with self.lock:
+            changed = [(place, one) for place, one in self.shown.items() if not one.is_saved]
+            rows = [self._row(place, one) for place, one in changed]
+            for _, one in changed:
+                one.is_saved = True
+        if not rows:
             return
         GateProgress.objects.bulk_create(
-            [self._row(place, one) for place, one in changed],
+            rows,
             update_conflicts=True,
             unique_fields=["evaluation", "gate", "component"],
             update_fields=["status", "tail"],
         )
-        for _, one in changed:
-            one.is_saved = True
 
     def _of(self, part: Part, gate: str) -> Shown:
         return self.shown.setdefault((part.component.name, gate), Shown(timezone.now()))

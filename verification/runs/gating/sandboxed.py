@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass, field, replace
-from queue import Empty, SimpleQueue
 
 from verification.adapters.sandbox.docker import DockerSandbox, connect
 from verification.adapters.sandbox.docker import Work as Tried
 from verification.engine.case import Case
 from verification.engine.evidence import Workspace
-from verification.engine.gates import GateReport
+from verification.engine.gates import OUT_OF_MEMORY_EXIT_CODE, GateReport
 from verification.engine.gating.judging import Judged
 from verification.engine.gating.running import Track, run_track, tracks_of
 from verification.engine.gating.sandbox import SandboxLost
@@ -23,19 +20,17 @@ from verification.engine.gating.stages import Ended, Part, Stage
 from verification.engine.outcome import Status
 from verification.runs.evidence_store import Digest, digest_of, store_contents
 from verification.runs.gating.known import REUSED, inputs_sha256, known_reports
-from verification.runs.gating.planning import parts_of
+from verification.runs.gating.planning import plan_of
 from verification.runs.gating.ports import LostGates
 from verification.runs.gating.progress import Progress
 from verification.runs.gating.settings import sandbox_settings
 from verification.runs.holding import Hold
 from verification.runs.work import Begun, Work
 
-TURN_SECONDS = 0.5
+TURN_SECONDS = 0.2
+MAX_TOLD = 200
 CHECK_SECONDS = 5.0
 NOTHING_KNOWN = "Nothing here is known to be built or tried: there is no file that says how."
-
-Told = Callable[[], None]
-"""Something for the thread that may write to the database."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,18 +57,18 @@ class SandboxGates:
             client.close()
 
     def _run(self, case: Case, client: object) -> Sequence[GateReport]:
-        parts = parts_of(case, self.workspace)
+        plan = plan_of(case, self.workspace)
+        parts = plan.parts
         if not parts:
             return [
                 GateReport(gate, Status.ERROR, detail=NOTHING_KNOWN) for gate in case.phase.gates
             ]
-        queue: SimpleQueue[Told] = SimpleQueue()
         progress = Progress(self.begun.evaluation_id)
         sandbox = DockerSandbox(
             client,  # type: ignore[arg-type]
             sandbox_settings(),
             Tried(self.work.project_uuid.hex, sorted(self.files), self.workspace.read),
-            lambda part, gate, chunk: queue.put(lambda: progress.add(part, gate, chunk)),
+            progress.add,
         )
         key = self._key(sandbox, parts)
         known = known_reports(self.work.project_id, parts, key)
@@ -81,11 +76,13 @@ class SandboxGates:
 
         def tell(part: Part, stage: Stage, ended: Ended, judged: Judged) -> GateReport:
             report = self._kept(part, stage, ended, judged, key)
-            queue.put(lambda: progress.end(part, report))
+            progress.end(part, report)
             return report
 
-        found = _side_by_side(tracks, sandbox, tell, queue, self._watched(progress))
-        return [report for reports in found for report in reports]
+        pool = ThreadPoolExecutor(max_workers=sandbox.room())
+        found = _side_by_side(tracks, sandbox, tell, pool, self._watched(progress))
+        reports = [report for reports in found for report in reports]
+        return bounded([*reports, *_left_out(case, plan.left_out)])
 
     def _key(self, sandbox: DockerSandbox, parts: Sequence[Part]) -> Callable[[Part, Stage], str]:
         images = {part.component.name: sandbox.image(part) for part in parts}
@@ -114,7 +111,12 @@ class SandboxGates:
         ).encode()
         has_record = judged.tests is not None or judged.problems is not None
         store_contents(self.work.project, [log, *([record] if has_record else ())])
-        is_reused = judged.report.status in REUSED and not judged.report.contradiction
+        report = judged.report
+        is_reused = (
+            report.status in REUSED
+            and not report.contradiction
+            and report.exit_code != OUT_OF_MEMORY_EXIT_CODE
+        )
         return replace(
             judged.report,
             log=digest_of(log),
@@ -141,16 +143,14 @@ def _side_by_side(
     tracks: Sequence[Track],
     sandbox: DockerSandbox,
     tell: Callable[[Part, Stage, Ended, Judged], GateReport],
-    queue: SimpleQueue[Told],
+    pool: ThreadPoolExecutor,
     watch: Callable[[], None],
 ) -> list[list[GateReport]]:
     """Run every track; in this thread alone is the database written to."""
-    with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
+    with pool:
         running = [pool.submit(_finished, one, sandbox, tell) for one in tracks]
         try:
-            while not (all(one.done() for one in running) and queue.empty()):
-                with suppress(Empty):
-                    queue.get(timeout=TURN_SECONDS)()
+            while wait(running, timeout=TURN_SECONDS).not_done:
                 watch()
         except BaseException:
             for one in running:
@@ -158,6 +158,25 @@ def _side_by_side(
             sandbox.stop()
             raise
     return [one.result() for one in running]
+
+
+def _left_out(case: Case, count: int) -> list[GateReport]:
+    """What is not tried is not passed."""
+    if not count:
+        return []
+    why = f"{count} more components than are tried."
+    return [GateReport(gate, Status.ERROR, "all others", detail=why) for gate in case.phase.gates]
+
+
+def bounded(reports: Sequence[GateReport]) -> list[GateReport]:
+    """So many failures and problems are told one by one; the rest are counted, and on record."""
+    left, found = MAX_TOLD, []
+    for report in reports:
+        failures = report.failures[:left]
+        problems = report.problems[: left - len(failures)]
+        left -= len(failures) + len(problems)
+        found.append(replace(report, failures=failures, problems=problems))
+    return found
 
 
 def _finished(

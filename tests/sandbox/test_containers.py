@@ -1,0 +1,94 @@
+"""What befalls a container from outside is not the work's fault, and nothing waits for ever."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+from docker import APIClient
+from docker.errors import APIError
+
+from tests.sandbox.engine import SETTINGS, sandbox_of, tried
+from tests.sandbox.test_languages import PYTHON
+from tests.stack import wait_for
+from verification.adapters.sandbox.container import Opened, opened
+from verification.adapters.sandbox.images import Images
+from verification.engine.gates import findings_of
+from verification.engine.gating.sandbox import SandboxLost
+
+pytestmark = pytest.mark.docker
+
+
+def test_a_container_that_somebody_ends_is_lost_and_blames_nobody(engine: APIClient) -> None:
+    label = {"label": f"loomverify.owner={SETTINGS.owner}"}
+    over = threading.Event()
+
+    def end_it() -> None:
+        wait_for(lambda: over.is_set() or engine.containers(filters=label), "the container")
+        wait_for(lambda: over.is_set() or _sleeps(engine, label), "its command")
+        for one in engine.containers(filters=label):
+            engine.kill(one["Id"])
+
+    somebody = threading.Thread(target=end_it)
+    somebody.start()
+    try:
+        found = tried(engine, PYTHON, "test", plan={"test": ["sleep 600"]}).reports["test"]
+    finally:
+        over.set()
+        somebody.join()
+
+    assert [one.reason_code for one in findings_of(found)] == ["sandbox_unavailable"]
+
+
+def _sleeps(engine: APIClient, label: dict[str, str]) -> bool:
+    [one] = engine.containers(filters=label)
+    return any("sleep 600" in " ".join(process) for process in engine.top(one["Id"])["Processes"])
+
+
+def test_time_is_over_though_the_engine_refuses_to_kill(
+    engine: APIClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused: list[str] = []
+
+    def refuse(container: str, *_rest: Any) -> None:
+        refused.append(container)
+        raise APIError("not now")
+
+    monkeypatch.setattr("verification.adapters.sandbox.container.KILL_SECONDS", 0.2)
+    image = Images(engine, SETTINGS).tools("python")
+    with opened(engine, SETTINGS, Opened(image)) as container:
+        monkeypatch.setattr(engine, "kill", refuse)
+        ended = container.run("sleep 600", seconds=1, environment={})
+
+    assert ended.is_timed_out
+    assert len(refused) == 3
+
+
+def test_a_run_that_is_taken_back_opens_nothing_more(engine: APIClient) -> None:
+    sandbox = sandbox_of(engine, PYTHON)
+    sandbox.stop()
+
+    with pytest.raises(SandboxLost, match="taken back"), sandbox._opened(Opened("any")):
+        pass
+
+
+def test_everything_that_is_written_comes_through_however_soon_it_is_written(
+    engine: APIClient,
+) -> None:
+    image = Images(engine, SETTINGS).tools("python")
+    with opened(engine, SETTINGS, Opened(image)) as container:
+        written = [container.run("echo here", seconds=20, environment={}).out for _ in range(15)]
+
+    assert written == [b"here\n"] * 15
+
+
+def test_an_image_that_is_nowhere_is_said(engine: APIClient) -> None:
+    nowhere = {"python": "127.0.0.1:9/nowhere:1"}
+    sandbox = sandbox_of(engine, PYTHON)
+    lacking = type(sandbox)(
+        engine, type(SETTINGS)("tests", "tests:0", images=nowhere), sandbox.work
+    )
+
+    with pytest.raises(SandboxLost, match="could not be pulled"):
+        lacking.images.tools("python")
