@@ -129,3 +129,11 @@ def test_a_hostile_declaration_is_read_in_linear_time(content: bytes) -> None:
         ("rust", "Cargo.toml"),
     ):
         assert not is_member(folder, language, {name: content})
+
+
+def test_of_very_many_marked_folders_the_rest_are_left_out() -> None:
+    paths = [f"p{number}/package.json" for number in range(3_000)]
+
+    found = components_of(paths, lambda _path: None)
+
+    assert (len(found.found), found.left_out) == (20, 2_980)

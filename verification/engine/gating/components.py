@@ -10,6 +10,8 @@ from enum import StrEnum
 from verification.engine.gating.members import is_member
 
 MAX_COMPONENTS = 20
+MAX_MARKED = 2_000
+"""So many marked folders are looked at for what belongs to what; more are left out."""
 MAX_MARKER_BYTES = 1_000_000
 IGNORED = frozenset(
     {
@@ -107,10 +109,12 @@ def components_of(paths: Iterable[str], read: Read, words: str = "") -> Componen
     `paths` are those of its files; `words` are the plan's, for a workspace without a marker.
     """
     known = tuple(paths)
-    own = _without_members(_marked(known), read)
+    marked = _marked(known)
+    own = _without_members(marked[:MAX_MARKED], read)
     if not own:
         return Components(_by_words(known, words))
-    return Components(own[:MAX_COMPONENTS], max(0, len(own) - MAX_COMPONENTS))
+    more = max(0, len(marked) - MAX_MARKED)
+    return Components(own[:MAX_COMPONENTS], more + max(0, len(own) - MAX_COMPONENTS))
 
 
 def _marked(paths: Sequence[str]) -> list[Component]:
