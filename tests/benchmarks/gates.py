@@ -65,7 +65,7 @@ def _overhead(stack: Stack, number: int) -> float:
     """A changed file over the same dependencies: all its commands are run."""
     seconds, run = _timed(stack, {**WORK, "more.py": f"NUMBER = {number}\n"})
     bare = sum(one["duration_ms"] for one in run["gates"] if one["gate"] not in APART)
-    return seconds - bare / 1000
+    return float(seconds - bare / 1000)
 
 
 def _timed(stack: Stack, files: dict[str, str]) -> tuple[float, dict[str, Any]]:
