@@ -145,7 +145,7 @@ def test_no_check_finds_fault_with_an_empty_submission(check_id: str) -> None:
 def test_gates_find_what_is_documented_of_them() -> None:
     asked = case(**{**EVERYTHING, "gates": [report.gate for report in REPORTS]})
 
-    found = gates.ask(asked, replace(ports(), gates=RecordedGates(REPORTS)), []).findings
+    found = gates.ask(asked, replace(ports(), gates=RecordedGates(REPORTS))).findings
 
     assert found
     assert {one.reason_code for one in found} <= documented()["gates"]

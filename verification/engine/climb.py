@@ -172,7 +172,7 @@ def _deterministic(case: Case, ports: Ports) -> TierReport:
             trace.append(observation)
         else:
             findings.append(legacy.hardened(observation) if case.is_legacy else observation)
-    gated = gates.ask(case, ports, findings)
+    gated = gates.ask(case, ports)
     findings += map(legacy.hardened, gated.findings) if case.is_legacy else gated.findings
     called = custom.call(case, ports, findings)
     findings += called.findings

@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Protocol, Self
 
 from processes.definition.model import Enforcement
-from verification.engine import policy
 from verification.engine.case import Case, Ports
 from verification.engine.finding import Finding
 from verification.engine.outcome import FindingVerdict, Source, Status
@@ -21,7 +20,6 @@ from verification.engine.reports.model import (
 )
 
 LINT, SECURITY, TEST = "lint", "security", "test"
-NOT_COME_TO = "What came before rejects the work."
 OUT_OF_MEMORY_EXIT_CODE = 137
 NO_TESTS_EXIT_CODES = (0, 1, 5)
 """How test runners end that find nothing to run: pytest with 5, several others with 1."""
@@ -116,16 +114,13 @@ class Asked:
     reports: tuple[GateReport, ...] = ()
 
 
-def ask(case: Case, ports: Ports, found: Sequence[Finding]) -> Asked:
-    """Run the phase's gates, unless what was found already rejects the work.
+def ask(case: Case, ports: Ports) -> Asked:
+    """Run the phase's gates, whatever else was found: who mends the work learns all at once.
 
     Source: docs/engine.md, "Gates".
     """
     if not case.phase.gates or ports.gates is None:
         return Asked()
-    if policy.is_rejected(found, case.verifier.flags):
-        left_out = (GateReport(one, Status.SKIPPED, detail=NOT_COME_TO) for one in case.phase.gates)
-        return Asked(reports=tuple(left_out))
     reports = tuple(ports.gates.run(case))
     told = {report.gate for report in reports}
     wanting = [GateReport(gate, Status.ERROR) for gate in case.phase.gates if gate not in told]

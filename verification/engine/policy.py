@@ -53,6 +53,7 @@ _BY_WEIGHT = (
     Effect.WARN,
     Effect.NOTE,
 )
+NO_SANDBOX = "sandbox_unavailable"
 _LOST = (Effect.UNDECIDED, Effect.UNDECIDED_PARTLY)
 _ENFORCEMENT_ORDER = {HARD: 0, ADVISORY: 1, OBSERVE: 2}
 _CLASS_ORDER: Mapping[SeverityClass | None, int] = {
@@ -122,12 +123,8 @@ def is_open(findings: Iterable[Finding], flags: Flags) -> bool:
 
 
 def goes_on(findings: Iterable[Finding], flags: Flags) -> bool:
-    """Whether the next tier is asked: it may be of use, even where gates were lost."""
-    return is_open((one for one in findings if not _is_lost_gate(one)), flags)
-
-
-def _is_lost_gate(finding: Finding) -> bool:
-    return finding.source is Source.GATE and finding.verdict is FindingVerdict.UNKNOWN
+    """Whether the next tier is asked: without a sandbox its word is all that a person has."""
+    return is_open((one for one in findings if one.reason_code != NO_SANDBOX), flags)
 
 
 def is_rejected(findings: Iterable[Finding], flags: Flags) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from loomverify.env import environment
 from verification.engine.case import Case
-from verification.engine.gates import NOT_COME_TO, GateReport, Gates
+from verification.engine.gates import GateReport, Gates
 from verification.engine.golden.given import RecordedGates
 from verification.engine.outcome import COUNTING, Status
 from verification.runs.models import GateResult
@@ -34,10 +34,7 @@ def absent() -> Gates | None:
 
 
 def reported(run_id: int) -> Gates | None:
-    """What the gates reported when the run counted: beside it, nothing is run again.
-
-    Gates that were not come to then are lost to whoever would have come to them.
-    """
+    """What the gates reported when the run counted: beside it, nothing is run again."""
     counted = GateResult.objects.filter(
         evaluation__run=run_id, evaluation__purpose__in=COUNTING
     ).order_by("-evaluation", "position")
@@ -45,5 +42,4 @@ def reported(run_id: int) -> Gates | None:
     reports = [
         GateReport.from_json(report) for evaluation, report in rows if evaluation == rows[0][0]
     ]
-    is_whole = all(one.detail != NOT_COME_TO for one in reports)
-    return RecordedGates(reports) if reports and is_whole else absent()
+    return RecordedGates(reports) if reports else absent()
