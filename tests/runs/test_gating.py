@@ -17,12 +17,15 @@ from tests.runs.conftest import Caller, new_process
 from tests.runs.judged import submit, work_on
 from verification.engine.case import Case
 from verification.engine.gates import GateReport
+from verification.engine.gating.components import Component, Language
+from verification.engine.gating.stages import Install, Part, Stage
 from verification.engine.outcome import Status
 from verification.engine.reports.model import CaseStatus, TestCase, TestCounts
 from verification.golden.cases import making
 from verification.runs import heartbeats, relay, wake, worker
 from verification.runs.evidence_store import digest_of, store_contents
 from verification.runs.gating import ports
+from verification.runs.gating.known import REUSED, REUSED_AGAIN, known_reports
 from verification.runs.models import Blob, Evaluation, GateProgress, GateResult, Heartbeat, Run
 
 PROCESS = """\
@@ -222,3 +225,31 @@ def test_a_case_made_of_a_run_holds_what_its_gates_said(
         {"name": "test_add", "status": "failed", "message": "assert 3 == 4",
          "path": "tests/a.py", "line": 7}
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("statuses", "known"), [(REUSED, {"build", "test"}), (REUSED_AGAIN, {"build"})]
+)
+def test_what_failed_is_tried_anew_where_a_run_is_verified_again(
+    coding: Caller, monkeypatch: pytest.MonkeyPatch, statuses: Sequence[Status], known: set[str]
+) -> None:
+    stages = (Stage("build", "compile"), Stage("test", "pytest"))
+    part = Part(Component("", Language.PYTHON), Install(), stages)
+    keyed = [replace(one, inputs_sha256=one.gate) for one in (BUILD, TEST)]
+    first = taken(coding, monkeypatch, *keyed)
+
+    found = known_reports(coding.project.pk, [part], lambda _part, stage: stage.gate, statuses)[
+        ". (python)"
+    ]
+
+    assert set(found) == known
+    assert {one.reused_from for one in found.values()} == {first["id"]}
+
+
+def test_nothing_is_known_from_another_project(
+    coding: Caller, outsider: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    part = Part(Component("", Language.PYTHON), Install(), (Stage("build", "compile"),))
+    taken(coding, monkeypatch, replace(BUILD, inputs_sha256="build"))
+
+    assert not known_reports(outsider.project.pk, [part], lambda _part, stage: stage.gate)

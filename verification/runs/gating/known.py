@@ -15,6 +15,8 @@ from verification.runs.evidence_store import Digest
 from verification.runs.models import GateResult
 
 REUSED = (Status.PASSED, Status.FAILED)
+REUSED_AGAIN = (Status.PASSED,)
+"""Whoever verifies a run again doubts what failed: a test that fails now and then is tried anew."""
 
 Known = Mapping[str, Mapping[str, GateReport]]
 """Reports by the component's name and the gate."""
@@ -33,7 +35,10 @@ def inputs_sha256(
 
 
 def known_reports(
-    project_id: int, parts: Sequence[Part], key: Callable[[Part, Stage], str]
+    project_id: int,
+    parts: Sequence[Part],
+    key: Callable[[Part, Stage], str],
+    statuses: Sequence[Status] = REUSED,
 ) -> Known:
     """The newest of each; one that stands in for another names the run that ran it."""
     keys = {
@@ -44,7 +49,7 @@ def known_reports(
     }
     rows = (
         GateResult.objects.filter(
-            inputs_sha256__in=list(keys), evaluation__run__project=project_id, status__in=REUSED
+            inputs_sha256__in=list(keys), evaluation__run__project=project_id, status__in=statuses
         )
         .order_by("inputs_sha256", "-pk")
         .distinct("inputs_sha256")

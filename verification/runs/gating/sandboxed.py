@@ -17,9 +17,9 @@ from verification.engine.gating.judging import Judged
 from verification.engine.gating.running import Track, run_track, tracks_of
 from verification.engine.gating.sandbox import SandboxLost
 from verification.engine.gating.stages import Ended, Part, Stage
-from verification.engine.outcome import Status
+from verification.engine.outcome import Purpose, Status
 from verification.runs.evidence_store import Digest, digest_of, store_contents
-from verification.runs.gating.known import REUSED, inputs_sha256, known_reports
+from verification.runs.gating.known import REUSED, REUSED_AGAIN, inputs_sha256, known_reports
 from verification.runs.gating.planning import plan_of
 from verification.runs.gating.ports import LostGates
 from verification.runs.gating.progress import Progress
@@ -71,7 +71,8 @@ class SandboxGates:
             progress.add,
         )
         key = self._key(sandbox, parts)
-        known = known_reports(self.work.project_id, parts, key)
+        reused = REUSED if self.begun.purpose == Purpose.LIVE else REUSED_AGAIN
+        known = known_reports(self.work.project_id, parts, key, reused)
         tracks = tracks_of(parts, case.phase.gates, known)
 
         def tell(part: Part, stage: Stage, ended: Ended, judged: Judged) -> GateReport:
