@@ -17,6 +17,8 @@ from loomverify.accounts.models import Role, User
 from tests.browser.scenes import Scene, make_scene
 from tests.builders import signed_in
 
+LOOKS = [(1280, "light"), (390, "dark")]
+"""Each width and each theme once: a theme moves nothing, and a width colours nothing."""
 CANDIDATES = ("chromium", "chromium-browser", "google-chrome")
 ARGUMENTS = [
     "--no-sandbox",

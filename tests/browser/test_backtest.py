@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from loomverify.accounts.access import person
 from loomverify.accounts.models import Role, User
 from processes.services import open_draft
-from tests.browser.conftest import Visit, Visitor
+from tests.browser.conftest import LOOKS, Visit, Visitor
 from tests.browser.scenes import Scene
 from tests.browser.test_pages import FAULTS, OVERFLOW
 from tests.builders import make_run
@@ -148,8 +148,7 @@ def test_unlabelled_runs_are_sent_to_review(visit: Visit, scene: Scene, editor: 
     assert Review.objects.filter(run=run, state="pending").exists()
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "theme"), LOOKS)
 def test_a_full_pane_stays_within_the_page(
     visit: Visit, scene: Scene, editor: User, width: int, theme: str
 ) -> None:

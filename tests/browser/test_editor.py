@@ -11,7 +11,7 @@ from loomverify.accounts.models import Role, User
 from processes.definition.load import load
 from processes.models import Draft, ProcessVersion
 from processes.services import open_draft
-from tests.browser.conftest import Visit
+from tests.browser.conftest import LOOKS, Visit
 from tests.browser.scenes import Scene
 from tests.browser.test_pages import FAULTS, OVERFLOW
 
@@ -45,8 +45,7 @@ def type_at(page: Page, line: int, text: str) -> None:
     page.keyboard.type(text)
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "theme"), LOOKS)
 def test_no_page_of_a_draft_complains_or_runs_over_its_edge(
     visit: Visit, scene: Scene, editor: User, width: int, theme: str
 ) -> None:

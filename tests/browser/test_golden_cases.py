@@ -5,7 +5,7 @@ from django.urls import reverse
 from playwright.sync_api import expect
 
 from loomverify.accounts.models import Role
-from tests.browser.conftest import Visit
+from tests.browser.conftest import LOOKS, Visit
 from tests.browser.scenes import LONG_WORD, MARKUP, Scene
 from tests.browser.test_editor import type_at
 from tests.browser.test_pages import FAULTS, OVERFLOW
@@ -50,8 +50,7 @@ def path_of(scene: Scene, name: str, *args: object) -> str:
     return reverse(name, args=[scene.project.slug, *args])
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "theme"), LOOKS)
 def test_pages_of_cases_stay_within_the_page_and_nothing_in_them_runs(
     visit: Visit, scene: Scene, case: GoldenCase, width: int, theme: str
 ) -> None:

@@ -8,7 +8,7 @@ from django.urls import reverse
 from playwright.sync_api import Page, expect
 
 from loomverify.accounts.models import Role, User
-from tests.browser.conftest import Visit
+from tests.browser.conftest import LOOKS, Visit
 from tests.browser.scenes import Scene
 from tests.browser.test_pages import FAULTS, OVERFLOW
 from tests.golden.guarding import (
@@ -169,8 +169,7 @@ def test_a_verifier_is_activated_once_its_cases_hold(
     assert version.is_active
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "theme"), LOOKS)
 def test_no_guarded_page_complains_or_runs_over_its_edge(
     visit: Visit, scene: Scene, admin: User, worker: threading.Event, width: int, theme: str
 ) -> None:

@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 
 from loomverify.accounts.access import Actor
 from loomverify.accounts.models import Project, Role
-from tests.browser.conftest import Visit
+from tests.browser.conftest import LOOKS, Visit
 from tests.browser.scenes import LONG_WORD, MARKUP, Scene
 from tests.browser.test_pages import FAULTS, OVERFLOW
 from tests.golden.builders import make_case, make_replay, make_result
@@ -79,8 +79,7 @@ def paths(project: Project) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "theme"), LOOKS)
 def test_the_pages_stay_within_their_edges_and_have_no_faults(
     visit: Visit, corpus: Project, width: int, theme: str
 ) -> None:

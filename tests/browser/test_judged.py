@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import expect
 
-from tests.browser.conftest import Visit
+from tests.browser.conftest import LOOKS, Visit
 from tests.browser.scenes import LONG_WORD, MARKUP, Scene
 from tests.browser.test_pages import FAULTS, OVERFLOW
 from tests.judged import (
@@ -60,8 +60,7 @@ def paths_of(run: Run) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "theme"), LOOKS)
 def test_no_page_complains_or_runs_over_its_edge(
     visit: Visit, judged: Run, hostile: Run, width: int, theme: str
 ) -> None:

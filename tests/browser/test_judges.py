@@ -8,7 +8,7 @@ from django.utils import timezone
 from playwright.sync_api import expect
 
 from loomverify.accounts.access import SYSTEM
-from tests.browser.conftest import Visit
+from tests.browser.conftest import LOOKS, Visit
 from tests.browser.scenes import LONG_WORD, MARKUP, Scene
 from tests.browser.test_pages import FAULTS, OVERFLOW
 from verification.verifiers import budgets, connections
@@ -80,8 +80,7 @@ def paths(scene: Scene, judges: list[JudgeConnection]) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "theme"), LOOKS)
 def test_judges_and_budgets_fit_and_nothing_complains(
     visit: Visit, scene: Scene, judges: list[JudgeConnection], width: int, theme: str
 ) -> None:

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from loomverify.accounts.models import Role, User
-from tests.browser.conftest import Visit, Visitor, until
+from tests.browser.conftest import LOOKS, Visit, Visitor, until
 from tests.browser.scenes import LONG_WORD, MARKUP, TURNED, Scene
 from tests.browser.test_pages import FAULTS, OVERFLOW
 from tests.builders import make_project, make_user
@@ -207,8 +207,7 @@ def test_judging_works_without_a_script(visit: Visit, trial: Trial, mira: User) 
     assert shown(page) == first
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize(("width", "theme"), LOOKS)
 def test_pages_fit_also_with_hostile_texts(
     visit: Visit, trial: Trial, mira: User, width: int, theme: str
 ) -> None:

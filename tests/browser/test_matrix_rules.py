@@ -14,7 +14,7 @@ from processes.definition.load import load
 from processes.definition.model import Definition
 from processes.models import Draft
 from processes.services import open_draft
-from tests.browser.conftest import Visit
+from tests.browser.conftest import LOOKS, Visit
 from tests.browser.scenes import Scene
 from tests.browser.test_pages import FAULTS, OVERFLOW
 from tests.builders import SOURCE_TEXT
@@ -166,8 +166,7 @@ def test_without_a_script_the_settings_are_a_page_of_the_matrix(
     expect(page.locator("#matrix-rule")).to_have_count(0)
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "theme"), LOOKS)
 def test_open_settings_fit_the_page(
     visit: Visit, address: str, editor: User, width: int, theme: str
 ) -> None:

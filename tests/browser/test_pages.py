@@ -11,7 +11,7 @@ from django.utils import timezone
 from playwright.sync_api import expect
 
 from loomverify.accounts.models import Role
-from tests.browser.conftest import Visit
+from tests.browser.conftest import LOOKS, Visit
 from tests.browser.scenes import Scene
 from tests.builders import evaluate, make_run
 from verification.runs.models import Run, RunState
@@ -37,8 +37,7 @@ def url_of(scene: Scene, run: Run) -> str:
     return reverse("run_detail", args=[scene.project.slug, run.uuid])
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "theme"), LOOKS)
 def test_no_page_complains_or_runs_over_its_edge(
     visit: Visit, scene: Scene, width: int, theme: str
 ) -> None:

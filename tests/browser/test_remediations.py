@@ -8,7 +8,7 @@ from django.utils import timezone
 from playwright.sync_api import expect
 
 from loomverify.accounts.models import Role
-from tests.browser.conftest import Visit
+from tests.browser.conftest import LOOKS, Visit
 from tests.browser.scenes import LONG_WORD, MARKUP, Scene
 from tests.browser.test_pages import FAULTS, OVERFLOW
 from tests.judged import make_remediation
@@ -50,8 +50,7 @@ def path_of(scene: Scene, query: str = "") -> str:
     return reverse("remediation_list", args=[scene.project.slug]) + query
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "theme"), LOOKS)
 def test_remediations_stay_within_the_page_closed_and_open(
     visit: Visit, scene: Scene, listed: list[Remediation], width: int, theme: str
 ) -> None:

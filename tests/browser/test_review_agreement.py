@@ -7,7 +7,7 @@ from django.urls import reverse
 from playwright.sync_api import expect
 
 from loomverify.accounts.models import Project, Role
-from tests.browser.conftest import Visit
+from tests.browser.conftest import LOOKS, Visit
 from tests.browser.scenes import LONG_WORD, MARKUP, Scene
 from tests.browser.test_pages import FAULTS, OVERFLOW
 from tests.builders import make_user
@@ -42,8 +42,7 @@ def path_of(project: Project, name: str = "review_agreement", query: str = "") -
     return reverse(name, args=[project.slug]) + query
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "theme"), LOOKS)
 def test_the_pages_stay_within_their_edges_and_have_no_faults(
     visit: Visit, measured: Project, width: int, theme: str
 ) -> None:

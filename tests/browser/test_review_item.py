@@ -12,7 +12,7 @@ from playwright.sync_api import Dialog, Page, Route, expect
 
 from loomverify.accounts.access import access_of_user
 from loomverify.accounts.models import Project, Role, User
-from tests.browser.conftest import Visit, Visitor, until
+from tests.browser.conftest import LOOKS, Visit, Visitor, until
 from tests.browser.scenes import LONG_WORD, MARKUP, TURNED, Scene
 from tests.browser.test_pages import FAULTS, OVERFLOW
 from tests.builders import make_project, make_run, make_user, signed_in
@@ -599,8 +599,7 @@ def hostile(project: Project) -> Review:
     return make_review(project, run, urgency=95)
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "theme"), LOOKS)
 def test_every_stage_stays_within_the_page(
     visit: Visit, project: Project, mira: User, jonas: User, width: int, theme: str
 ) -> None:

@@ -9,7 +9,7 @@ from django.utils import timezone
 from playwright.sync_api import expect
 
 from loomverify.accounts.models import Role
-from tests.browser.conftest import Visit
+from tests.browser.conftest import LOOKS, Visit
 from tests.browser.scenes import Scene
 from tests.browser.test_pages import FAULTS, OVERFLOW
 from tests.reviewing import make_review
@@ -20,8 +20,7 @@ from verification.reviews.notices import mailing, services
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "theme"), LOOKS)
 def test_the_choice_stays_within_the_page_and_has_no_fault(
     visit: Visit, scene: Scene, width: int, theme: str
 ) -> None:

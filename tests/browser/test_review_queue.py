@@ -6,7 +6,7 @@ from django.utils import timezone
 from playwright.sync_api import expect
 
 from loomverify.accounts.models import Role
-from tests.browser.conftest import Visit
+from tests.browser.conftest import LOOKS, Visit
 from tests.browser.scenes import LONG_WORD, MARKUP, Scene
 from tests.browser.test_pages import FAULTS, OVERFLOW
 from tests.builders import make_run, make_task
@@ -56,8 +56,7 @@ def path_of(scene: Scene, name: str = "review_queue", *args: str, query: str = "
     return reverse(name, args=[scene.project.slug, *args]) + query
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "theme"), LOOKS)
 def test_the_pages_of_the_queue_stay_within_the_screen(
     visit: Visit, scene: Scene, listed: list[Review], width: int, theme: str
 ) -> None:

@@ -8,7 +8,7 @@ from django.urls import reverse
 from playwright.sync_api import Dialog, Request, expect
 
 from tests.adapters.viewing_cases import MARKDOWN as HOSTILE
-from tests.browser.conftest import Visit, Visitor
+from tests.browser.conftest import LOOKS, Visit, Visitor
 from tests.browser.scenes import Scene
 from tests.builders import make_run
 from tests.runs.viewed import MARKDOWN, TABLE, TREE, pdf, picture, workbook
@@ -151,8 +151,7 @@ def test_without_a_script_the_source_is_there_and_the_view_a_link_away(
     expect(page.locator(".lines")).to_contain_text("# The report")
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "theme"), LOOKS)
 def test_no_view_runs_over_the_edge_of_its_page(
     visit: Visit, run: Run, width: int, theme: str
 ) -> None:

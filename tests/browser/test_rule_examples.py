@@ -5,7 +5,7 @@ from django.urls import reverse
 from playwright.sync_api import Page, expect
 
 from loomverify.accounts.models import Role, User
-from tests.browser.conftest import Visit
+from tests.browser.conftest import LOOKS, Visit
 from tests.browser.scenes import MARKUP, Scene
 from tests.browser.test_pages import FAULTS, OVERFLOW
 from tests.golden.guarding import audited, draft_of, process_of
@@ -84,8 +84,7 @@ def test_without_script_a_pin_is_made_taken_away_and_taken_back(
     expect(page.get_by_text("1 pinned")).to_be_visible()
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "theme"), LOOKS)
 def test_no_page_of_examples_complains_or_runs_over_its_edge(
     visit: Visit, scene: Scene, admin: User, width: int, theme: str
 ) -> None:

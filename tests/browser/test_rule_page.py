@@ -12,7 +12,7 @@ from loomverify.accounts.access import SYSTEM
 from loomverify.accounts.models import Role
 from processes.models import Rule
 from processes.services import add_version, publish
-from tests.browser.conftest import Visit
+from tests.browser.conftest import LOOKS, Visit
 from tests.browser.scenes import LONG_WORD, MARKUP, Scene
 from tests.browser.test_pages import FAULTS, OVERFLOW
 from tests.builders import SOURCE_TEXT, make_run
@@ -64,8 +64,7 @@ def address_of(scene: Scene, *, is_hostile: bool = False) -> str:
     return reverse("rule_page", args=[scene.project.slug, "small-work", rule.pk])
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "theme"), LOOKS)
 def test_no_page_of_rules_complains_or_runs_over_its_edge(
     visit: Visit, scene: Scene, width: int, theme: str
 ) -> None:

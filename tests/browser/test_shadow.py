@@ -19,7 +19,7 @@ from playwright.sync_api import Locator, Page, expect
 from loomverify.accounts.access import SYSTEM
 from loomverify.accounts.models import AuditEntry, Project, Role, User
 from loomverify.submit_command import RUN_FILE
-from tests.browser.conftest import Visit, until
+from tests.browser.conftest import LOOKS, Visit, until
 from tests.browser.scenes import Scene
 from tests.browser.test_judging import UUID
 from tests.browser.test_pages import FAULTS, OVERFLOW
@@ -334,8 +334,7 @@ def test_without_script_a_trial_is_started_narrowed_and_stopped(visit: Visit, sc
     expect(page.get_by_text("It is stopped.")).to_be_visible()
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "theme"), LOOKS)
 def test_no_page_of_trials_complains_or_runs_over_its_edge(
     visit: Visit, scene: Scene, width: int, theme: str
 ) -> None:

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from loomverify.accounts.access import SYSTEM, Actor
 from loomverify.accounts.models import AuditEntry
-from tests.browser.conftest import Visit
+from tests.browser.conftest import LOOKS, Visit
 from tests.browser.scenes import LONG_WORD, MARKUP, Scene
 from tests.browser.test_pages import FAULTS, OVERFLOW
 from verification.engine.verifier import LEGACY_FLAGS, Flags, JudgeModels, Limits, VerifierSpec
@@ -108,8 +108,7 @@ def test_a_preset_fills_the_form_at_once(visit: Visit, scene: Scene) -> None:
     expect(page.get_by_label("Rules speak in")).to_have_value("global")
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "theme"), LOOKS)
 def test_no_page_of_verifier_versions_complains_or_runs_over_its_edge(
     visit: Visit, scene: Scene, versions: list[VerifierVersion], width: int, theme: str
 ) -> None:
