@@ -27,9 +27,13 @@ ensure_test_database()
 os.environ["LOOMVERIFY_REVIEW_SAMPLE_RATE"] = "0"
 
 # The same examples each time, however slow the machine: what holds today is no matter of luck.
-# `HYPOTHESIS_PROFILE=search` looks for new ones.
+# `HYPOTHESIS_PROFILE=search` looks for new ones, and for more of them.
 settings.register_profile(
-    "same", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    "same",
+    derandomize=True,
+    deadline=None,
+    max_examples=50,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 settings.register_profile("search", deadline=None, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
