@@ -17,6 +17,8 @@ import psutil
 from tests.stack import free_port, is_free, wait_for
 
 READY = "Ctrl-C stops everything."
+WORKERS = 7
+"""Three workers, and the four processes that do their work."""
 
 
 @dataclass(slots=True)
@@ -92,7 +94,6 @@ class Installation:
         return [process for process in psutil.process_iter() if self._is_ours(process)]
 
     def workers(self) -> list[psutil.Process]:
-        """Two workers, and the three processes that do their work."""
         return [
             process for process in self.processes() if "loomverify.cli worker" in _command(process)
         ]

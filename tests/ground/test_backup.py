@@ -24,7 +24,7 @@ from loomverify.backup.manifest import Part, seal_of
 from loomverify.backup.tables import PART_BYTES, part_name, unpacked
 from loomverify.embedded import start_server, stop_server
 from loomverify.env import ConfigurationError
-from tests.ground.installation import Installation, installed
+from tests.ground.installation import WORKERS, Installation, installed
 from tests.stack import wait_for
 
 ROWS = SQL("select t::text from {} t")
@@ -131,7 +131,7 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Original]:
     backup, under_load = folder / "all of it.loomverify", folder / "under-load"
     with installed(folder / "original") as installation:
         installation.start_and_wait()
-        wait_for(lambda: len(installation.workers()) == 5, "the workers")
+        wait_for(lambda: len(installation.workers()) == WORKERS, "the workers")
         key = (installation.data / "api-key").read_text().strip()
         with ThreadPoolExecutor(1) as operator:
             loaded = operator.submit(command, installation, "backup", str(under_load))
@@ -194,7 +194,7 @@ def test_a_restored_installation_is_equal_and_goes_on(
     assert restored == before
 
     fresh.start_and_wait()
-    wait_for(lambda: len(fresh.workers()) == 5, "the workers")
+    wait_for(lambda: len(fresh.workers()) == WORKERS, "the workers")
     run = submit(fresh, original.key)
 
     assert run["verdict"] == "accept"

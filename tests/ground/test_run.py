@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from loomverify.embedded import start_server, stop_server
-from tests.ground.installation import READY, Installation
+from tests.ground.installation import READY, WORKERS, Installation
 from tests.stack import is_free, wait_for
 
 FIRST = re.compile(
@@ -40,7 +40,7 @@ def test_a_later_start_says_where_it_is_alone(stopped: Installation) -> None:
     stopped.start()
     wait_for(stopped.answers, "the first page")
     wait_for(lambda: READY in stopped.output, "the last line")
-    wait_for(lambda: len(stopped.workers()) == 5, "the workers")
+    wait_for(lambda: len(stopped.workers()) == WORKERS, "the workers")
     stopped.press()
     stopped.wait()
 
@@ -104,7 +104,7 @@ def test_a_first_start_cut_short_is_completed_by_the_next(tmp_path: Path) -> Non
 def test_a_killed_supervisor_takes_its_children_along_and_postgresql_is_adopted(
     running: Installation,
 ) -> None:
-    wait_for(lambda: len(running.workers()) == 5, "the workers")
+    wait_for(lambda: len(running.workers()) == WORKERS, "the workers")
     before = running.postmaster
 
     running.supervisor.kill()
@@ -126,8 +126,9 @@ def test_a_start_after_everything_was_killed_works(running: Installation) -> Non
 
 
 def test_whatever_is_killed_is_started_again(running: Installation) -> None:
-    commands = ["web", "worker --queues=live", "worker --queues=bulk", "relay", "scheduler"]
-    wait_for(lambda: len(running.workers()) == 5, "the workers")
+    queues = ("live", "bulk", "sandbox")
+    commands = ["web", *(f"worker --queues={one}" for one in queues), "relay", "scheduler"]
+    wait_for(lambda: len(running.workers()) == WORKERS, "the workers")
     before = {command: running.child(command) for command in commands}
     assert None not in before.values()
 
@@ -138,7 +139,7 @@ def test_whatever_is_killed_is_started_again(running: Installation) -> None:
     for command in commands:
         wait_for(lambda c=command: running.child(c) not in (None, before[c]), command)
     wait_for(running.answers, "the web server")
-    wait_for(lambda: len(running.workers()) == 5, "the workers, and none of the old")
+    wait_for(lambda: len(running.workers()) == WORKERS, "the workers, and none of the old")
     assert "web ended (SIGKILL); starting again in 0.5 s\n" in running.output
 
 
