@@ -47,23 +47,26 @@ def warm_up(**_: Any) -> None:
 
 @worker_ready.connect
 def start_heartbeat(sender: Any, **_: Any) -> None:
-    role = role_of(sender.app.amqp.queues.consume_from)
-    threading.Thread(target=_beat_forever, args=(role,), daemon=True).start()
+    queues = sender.app.amqp.queues.consume_from
+    told = (role_of(queues), SANDBOX in queues)
+    threading.Thread(target=_beat_forever, args=told, daemon=True).start()
 
 
 def role_of(queues: Iterable[str]) -> str:
     """One that takes no live run says nothing of those that do."""
-    if SANDBOX in queues:
-        return heartbeats.WORKER_SANDBOX
-    return heartbeats.WORKER if LIVE in queues else heartbeats.WORKER_BESIDE
+    if LIVE in queues:
+        return heartbeats.WORKER
+    return heartbeats.WORKER_SANDBOX if SANDBOX in queues else heartbeats.WORKER_BESIDE
 
 
-def _beat_forever(role: str) -> None:
+def _beat_forever(role: str, serves_sandbox: bool) -> None:
     pause = threading.Event()
     while True:
         try:
-            if role != heartbeats.WORKER_SANDBOX or engine.answers():
+            if role != heartbeats.WORKER_SANDBOX:
                 heartbeats.beat(role)
+            if serves_sandbox and engine.answers():
+                heartbeats.beat(heartbeats.WORKER_SANDBOX)
         except DatabaseError as error:
             logger.warning("heartbeat_failed error=%s", type(error).__name__)
         connection.close()  # a forked child must not inherit it
