@@ -79,6 +79,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--task", metavar="ID", help="groups attempts (made of the folder's path)")
     parser.add_argument("--description", help="what was asked for")
     parser.add_argument("--output", metavar="TEXT|@FILE|-", help="what the agent answered")
+    parser.add_argument(
+        "--base", metavar="DIR", type=Path, help="the folder as it was before the work"
+    )
     parser.add_argument("--return-code", type=int, help="of the work itself")
     parser.add_argument("--run", metavar="FILE", type=Path, help="more fields of the run, as JSON")
     add_server_options(parser, wait_seconds=DEFAULT_WAIT_SECONDS)
@@ -90,15 +93,20 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _submit(options: argparse.Namespace, progress: ProgressLine) -> Body:
-    if not options.folder.is_dir():
-        raise UsageError(f"{options.folder} is not a folder.")
+    for folder in filter(None, (options.folder, options.base)):
+        if not folder.is_dir():
+            raise UsageError(f"{folder} is not a folder.")
     need_wait(options)
     run = _run_body(options)
     with Client(url_of(options), key_of(options), on_progress=progress.show) as client:
         progress.say("packing")
-        workspace = pack(options.folder, without=options.folder / RUN_FILE)
+        archives = {
+            name: pack(folder, without=folder / RUN_FILE)
+            for name, folder in (("workspace", options.folder), ("base", options.base))
+            if folder
+        }
         progress.say("submitting")
-        return client.submit(run, workspace, wait_seconds=options.wait, for_people=options.decision)
+        return client.submit(run, archives, wait_seconds=options.wait, for_people=options.decision)
 
 
 def _run_body(options: argparse.Namespace) -> Body:

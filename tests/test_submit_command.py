@@ -269,6 +269,28 @@ def test_the_folder_and_the_key_are_sent(server: ScriptedServer, folder: Path) -
     }
 
 
+def test_the_folder_as_it_was_goes_along(
+    server: ScriptedServer, folder: Path, tmp_path: Path
+) -> None:
+    before = tmp_path / "before"
+    before.mkdir()
+    (before / "plan.md").write_text("# An older plan\n")
+
+    assert submit(server, folder, "--base", str(before)) == 0
+
+    sent = {
+        name: tarfile.open(fileobj=io.BytesIO(server.requests[0].parts[name])).extractfile(
+            "plan.md"
+        )  # noqa: SIM115
+        for name in ("workspace", "base")
+    }
+    assert {name: file.read() for name, file in sent.items() if file} == {
+        "workspace": b"# Plan\n",
+        "base": b"# An older plan\n",
+    }
+    assert submit(server, folder, "--base", str(before / "plan.md")) == 3
+
+
 def test_options_win_over_the_run_file_and_that_over_the_folders_own(
     server: ScriptedServer, folder: Path, tmp_path: Path
 ) -> None:

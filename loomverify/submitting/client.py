@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Self
 from urllib.parse import urlsplit
 
@@ -86,10 +86,16 @@ class Client(Server):
     asked = "submission"
 
     def submit(
-        self, run: Body, workspace: bytes, *, wait_seconds: float, for_people: bool = False
+        self,
+        run: Body,
+        archives: Mapping[str, bytes],
+        *,
+        wait_seconds: float,
+        for_people: bool = False,
     ) -> Body:
         """Submit, and wait up to `wait_seconds` in all for the end; return the run as it is then.
 
+        `archives` are gzipped tars by their part's name: `workspace`, and perhaps `base`.
         `for_people`: wait for their decision too, where one is asked for.
 
         Raises:
@@ -97,7 +103,7 @@ class Client(Server):
             NoAnswer: it was reached, and then no longer.
         """
         deadline = self.now() + wait_seconds
-        answer = self._submit(run, workspace, min(FIRST_WAIT_SECONDS, wait_seconds))
+        answer = self._submit(run, archives, min(FIRST_WAIT_SECONDS, wait_seconds))
         while not _is_over(answer, for_people) and self.now() < deadline:
             self.on_progress(answer)
             asked_at = self.now()
@@ -108,7 +114,7 @@ class Client(Server):
                 self.pause(PAUSE_SECONDS)  # a server that does not wait
         return answer
 
-    def _submit(self, run: Body, workspace: bytes, wait_seconds: float) -> Body:
+    def _submit(self, run: Body, archives: Mapping[str, bytes], wait_seconds: float) -> Body:
         # Built and read once: each try sends the same bytes under the same key.
         request = self.http.build_request(
             "POST",
@@ -117,7 +123,10 @@ class Client(Server):
             headers={"Idempotency-Key": str(uuid.uuid4())},
             files={
                 "run": ("run.json", json.dumps(run).encode(), "application/json"),
-                "workspace": ("workspace.tar.gz", workspace, "application/gzip"),
+                **{
+                    name: (f"{name}.tar.gz", content, "application/gzip")
+                    for name, content in archives.items()
+                },
             },
         )
         request.read()

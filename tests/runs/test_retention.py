@@ -47,15 +47,15 @@ def test_an_open_run_is_never_purged(agent: Caller) -> None:
 def test_content_goes_when_nothing_names_it(agent: Caller, project: Project) -> None:
     agent.submit(files={"gone.txt": "gone"})
     retention.purge_expired(timezone.now() + LATER)
-    agent.submit(files={"kept.txt": "kept"})
+    agent.submit(files={"kept.txt": "kept"}, base={"kept.txt": "as it was"})
 
     swept = retention.sweep_content(timezone.now() + timedelta(days=2))
 
-    kept = Blob.objects.get()
+    kept = Blob.objects.order_by("size")
     assert swept == 1
-    assert read_blob(kept) == b"kept"
-    [(name, _)] = stored_contents(project)
-    assert name.endswith(kept.sha256)
+    assert [read_blob(one) for one in kept] == [b"kept", b"as it was"]
+    left = {name.rpartition("/")[2] for name, _ in stored_contents(project)}
+    assert left == {one.sha256 for one in kept}
 
 
 def test_content_of_a_submission_on_its_way_in_stays(project: Project) -> None:

@@ -11,7 +11,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from loomverify.accounts.models import Project
 from tests.runs.conftest import Caller, body_of, new_process, problem
-from verification.runs.models import Blob, Event, Run, RunFile, Task
+from verification.runs.models import BaseFile, Blob, Event, Run, RunFile, Submission, Task
 
 TWO_PHASES = """\
 name: two-phases
@@ -147,6 +147,51 @@ def test_an_archive_and_inline_files_make_one_workspace(agent: Caller) -> None:
     }
 
 
+def test_the_base_is_kept_beside_the_work_inline_and_as_an_archive(agent: Caller) -> None:
+    body = body_of(files={"a.py": "new"}, base={"a.py": "old"})
+
+    answer = agent.post_parts("/runs", run=json.dumps(body), base=packed({"b.py": b"older"}))
+
+    assert answer.status_code == 202
+    assert list(RunFile.objects.values_list("path", "size")) == [("a.py", 3)]
+    assert set(BaseFile.objects.values_list("path", "size")) == {("a.py", 3), ("b.py", 5)}
+    assert "base" not in Submission.objects.get().body
+
+
+def test_another_base_is_another_request(agent: Caller) -> None:
+    body = json.dumps(body_of())
+    one, two = (packed({"a.py": content}).getvalue() for content in (b"1", b"2"))
+
+    answers = [
+        agent.client.post(
+            "/api/v1/runs",
+            {"run": body, part: SimpleUploadedFile("a.tar.gz", archive)},
+            HTTP_IDEMPOTENCY_KEY="k",
+        )
+        for part, archive in [("base", one), ("base", one), ("base", two), ("workspace", one)]
+    ]
+
+    assert [one.status_code for one in answers] == [202, 200, 409, 409]
+
+
+@pytest.mark.parametrize(
+    ("base", "place"),
+    [
+        ({"../x": "y"}, ["body", "base", "../x"]),
+        ({"a": "x", "a/b": "y"}, ["body", "base"]),
+        ({"a": {"base64": "!"}}, ["body", "base", "a", "base64"]),
+        ({"a": 1}, ["body", "base", "a"]),
+    ],
+)
+def test_a_base_that_is_no_workspace_is_refused_by_its_place(
+    agent: Caller, base: dict[str, Any], place: list[str]
+) -> None:
+    answer = agent.post("/runs", body_of(files={"ok.txt": "z"}, base=base))
+
+    assert (problem(answer)[0], problem(answer)[2]) == (422, place)
+    assert not Blob.objects.exists()
+
+
 def test_the_same_content_is_kept_once(agent: Caller) -> None:
     agent.post("/runs", body_of(files={"a.txt": "same", "b.txt": "same"}))
     agent.post("/runs", body_of(files={"c.txt": "same"}))
@@ -165,6 +210,8 @@ def test_the_same_content_is_kept_once(agent: Caller) -> None:
             (422, "archive.unknown", ["body", "workspace"]),
         ),
         ({"run": "ok", "workspace": "text"}, (422, "workspace.not_a_file", ["body", "workspace"])),
+        ({"run": "ok", "base": "text"}, (422, "base.not_a_file", ["body", "base"])),
+        ({"run": "ok", "base": b"no archive"}, (422, "archive.unknown", ["body", "base"])),
     ],
 )
 def test_odd_parts_are_refused_by_name(
@@ -172,8 +219,9 @@ def test_odd_parts_are_refused_by_name(
 ) -> None:
     if parts.get("run") == "ok":
         parts["run"] = json.dumps(body_of())
-    if isinstance(parts["workspace"], bytes):
-        parts["workspace"] = SimpleUploadedFile("w", parts["workspace"])
+    for name in {"workspace", "base"} & {*parts}:
+        if isinstance(parts[name], bytes):
+            parts[name] = SimpleUploadedFile("w", parts[name])
 
     answer = agent.post_parts("/runs", **parts)
 

@@ -14,6 +14,7 @@ from verification.runs import evidence_store
 from verification.runs.models import (
     OPEN_STATES,
     Artefact,
+    BaseFile,
     Blob,
     GateResult,
     Heartbeat,
@@ -90,6 +91,7 @@ def _forget_unnamed_blobs(project: Project, now: datetime) -> None:
     blob = OuterRef("pk")
     Blob.objects.filter(
         ~Exists(RunFile.objects.filter(blob=blob)),
+        ~Exists(BaseFile.objects.filter(blob=blob)),
         ~Exists(GateResult.objects.filter(log=blob)),
         ~Exists(GateResult.objects.filter(record=blob)),
         ~Exists(ModelCall.objects.filter(request=blob)),

@@ -26,6 +26,7 @@ from verification.runs.evidence_store import Digest, name_blobs
 from verification.runs.intake.schemas import RunIn
 from verification.runs.models import (
     OPEN_STATES,
+    BaseFile,
     Run,
     RunFile,
     RunState,
@@ -61,14 +62,16 @@ class Target:
 class Intake:
     """A checked submission, ready to be stored.
 
-    `kept` is the body as it may be stored, without files and after redaction; `files` is
-    `{path: (sha256, size)}` of contents that are in the evidence store already.
+    `kept` is the body as it may be stored, without files and after redaction; `files`, and `base`
+    as they were before the work, are `{path: (sha256, size)}` of contents that are in the evidence
+    store already.
     """
 
     body: RunIn
     kept: dict[str, Any]
     target: Target
     files: Mapping[str, Digest]
+    base: Mapping[str, Digest]
     body_sha256: str
     idempotency_key: str | None
 
@@ -214,7 +217,8 @@ def _store(access: Access, intake: Intake) -> Run:
         search=SearchVector(Value(_searchable(submission.output, title, task)), config="simple"),
     )
     Submission.objects.create(run=run, body=body, named_paths=named_paths(body))
-    _store_files(run, intake.files)
+    _store_files(run, RunFile, intake.files)
+    _store_files(run, BaseFile, intake.base)
     events.append(run.pk, [("run_submitted", {"by": access.actor.name})], at=now)
     transaction.on_commit(waker(run.pk, asks_gates=run.asks_gates))
     return run
@@ -248,11 +252,14 @@ def _task(access: Access, intake: Intake) -> Task:
     return task
 
 
-def _store_files(run: Run, files: Mapping[str, Digest]) -> None:
+def _store_files(
+    run: Run, rows: type[RunFile] | type[BaseFile], files: Mapping[str, Digest]
+) -> None:
     if not files:
         return
     blobs = name_blobs(run.project, dict(files.values()))
-    RunFile.objects.bulk_create(
-        RunFile(run=run, path=path, blob=blobs[sha256], size=size)
+    named = [
+        rows(run=run, path=path, blob=blobs[sha256], size=size)
         for path, (sha256, size) in files.items()
-    )
+    ]
+    rows._default_manager.bulk_create(named)  # type: ignore[arg-type]

@@ -57,6 +57,12 @@ PARTS: dict[str, Any] = {
             "format": "binary",
             "description": "A .tar.gz or .zip of the workspace.",
         },
+        "base": {
+            "type": "string",
+            "format": "binary",
+            "description": "A .tar.gz or .zip of the workspace as it was before the work: "
+            "what its gates failed by then does not count.",
+        },
     },
 }
 REQUEST_BODY: dict[str, Any] = {
@@ -74,6 +80,7 @@ REQUEST_BODY: dict[str, Any] = {
             "encoding": {
                 "run": {"contentType": "application/json"},
                 "workspace": {"contentType": "application/gzip, application/zip"},
+                "base": {"contentType": "application/gzip, application/zip"},
             },
             "examples": {
                 "smallest": {"summary": "Without a workspace", "value": {"run": SMALLEST}}

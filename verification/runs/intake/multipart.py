@@ -1,4 +1,4 @@
-"""The two parts of a multipart submission; any other, and any part that breaks off, is refused."""
+"""The parts of a multipart submission; any other, and any part that breaks off, is refused."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ from verification.runs.intake.archive import MAX_ARCHIVE_BYTES
 from verification.runs.intake.reading import MAX_JSON_BYTES
 
 RUN_LOC = ("body", "run")
-WORKSPACE_LOC = ("body", "workspace")
-MAX_BYTES = {"run": MAX_JSON_BYTES, "workspace": MAX_ARCHIVE_BYTES}
+ARCHIVES = ("workspace", "base")
+MAX_BYTES = {"run": MAX_JSON_BYTES, **dict.fromkeys(ARCHIVES, MAX_ARCHIVE_BYTES)}
 BYTE_FOR_BYTE = "latin-1"
 MAX_SHOWN = 200
+_PARTS = ", ".join(f"`{name}`" for name in MAX_BYTES)
 END_BYTES = 4096
-LENGTH_OF_CHUNKED = str(MAX_JSON_BYTES + MAX_ARCHIVE_BYTES)
+LENGTH_OF_CHUNKED = str(sum(MAX_BYTES.values()))
 
 
-def read_parts(request: HttpRequest) -> tuple[bytes, IO[bytes] | None]:
-    """Return the bytes of `run`, and `workspace` as an open file.
+def read_parts(request: HttpRequest) -> tuple[bytes, dict[str, IO[bytes]]]:
+    """Return the bytes of `run`, and the archives that are there as open files, by name.
 
     Raises:
         InputError: 400, 413 or 422, naming the part.
@@ -45,8 +46,9 @@ def read_parts(request: HttpRequest) -> tuple[bytes, IO[bytes] | None]:
         _refuse_unknown(name)
         if len(texts.getlist(name)) > 1 or name in files:
             raise _duplicate(name)
-    if "workspace" in texts:
-        raise InputError("workspace.not_a_file", "Send it as a file.", loc=WORKSPACE_LOC)
+    for name in ARCHIVES:
+        if name in texts:
+            raise InputError(f"{name}.not_a_file", "Send it as a file.", loc=("body", name))
     if "run" not in texts and "run" not in files:
         raise InputError("run.missing", "The part `run` is missing.", loc=RUN_LOC)
     boundary = (request.content_params or {}).get("boundary", "")
@@ -55,8 +57,8 @@ def read_parts(request: HttpRequest) -> tuple[bytes, IO[bytes] | None]:
             "body.cut_off", "The body ends before its last boundary.", loc=("body",), status=400
         )
     run = texts["run"].encode(BYTE_FOR_BYTE) if "run" in texts else files["run"].read()  # type: ignore[union-attr]
-    workspace = files.get("workspace")
-    return run, workspace.file if workspace else None
+    archives = {name: files.get(name) for name in ARCHIVES}
+    return run, {name: one.file for name, one in archives.items() if one and one.file}
 
 
 class _Remembered:
@@ -107,9 +109,7 @@ class _StrictParts(FileUploadHandler):
 
 def _refuse_unknown(name: str) -> None:
     if name not in MAX_BYTES:
-        raise InputError(
-            "part.unknown", "The parts are `run` and `workspace`.", loc=("body", name[:120])
-        )
+        raise InputError("part.unknown", f"The parts are {_PARTS}.", loc=("body", name[:120]))
 
 
 def _duplicate(name: str) -> InputError:
@@ -117,5 +117,5 @@ def _duplicate(name: str) -> InputError:
 
 
 def _too_large(name: str) -> InputError:
-    code = "archive.too_large" if name == "workspace" else "body.too_large"
+    code = "archive.too_large" if name in ARCHIVES else "body.too_large"
     return InputError(code, f"At most {MAX_BYTES[name]} bytes.", loc=("body", name), status=413)

@@ -73,19 +73,16 @@ def validate_body(body: dict[str, Any], *, loc: Loc = ("body",)) -> RunIn:
 
 def _place(loc: Loc) -> Loc:
     """The place in the JSON: behind a file's name stands which kind of file it was taken for."""
-    return (*loc[:2], *loc[3:]) if loc[0] == "files" else loc
+    return (*loc[:2], *loc[3:]) if loc[0] in ("files", "base") else loc
 
 
-def inline_files(run: RunIn, *, loc: Loc = ("body",)) -> dict[str, bytes]:
-    """The `files` field as contents by clean path."""
+def inline_files(run: RunIn, field: str = "files", *, loc: Loc = ("body",)) -> dict[str, bytes]:
+    """The field `files`, or `base`, as contents by clean path."""
+    given, loc = getattr(run, field) or {}, (*loc, field)
     names = refuse_duplicates(
-        [(clean_path(path, loc=(*loc, "files", path)), path) for path in run.files or {}],
-        loc=(*loc, "files"),
+        [(clean_path(path, loc=(*loc, path)), path) for path in given], loc=loc
     )
-    return {
-        clean: _content((run.files or {})[path], (*loc, "files", path))
-        for clean, path in names.items()
-    }
+    return {clean: _content(given[path], (*loc, path)) for clean, path in names.items()}
 
 
 def _content(file: str | Base64File, loc: Loc) -> bytes:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
+from dataclasses import dataclass
 from typing import IO, Any
 
 from django.http import HttpRequest
@@ -19,7 +20,7 @@ from verification.runs.intake.archive import (
     clean_path,
     read_archive,
 )
-from verification.runs.intake.multipart import RUN_LOC, WORKSPACE_LOC, read_parts
+from verification.runs.intake.multipart import ARCHIVES, RUN_LOC, read_parts
 from verification.runs.intake.reading import MAX_JSON_BYTES, inline_files, parse_body, validate_body
 from verification.runs.intake.redaction import Redaction
 from verification.runs.remediations.rows import check_named
@@ -46,10 +47,10 @@ def _is_large(request: HttpRequest) -> bool:
 
 
 def _read_request(access: Access, request: HttpRequest) -> services.Submitted:
-    body, loc, archive = _parts(request)
+    body, loc, archives = _parts(request)
     run = validate_body(body, loc=loc)
     key = _idempotency_key(request)
-    sha256 = services.body_sha256(body, archive_sha256(archive) if archive else "")
+    sha256 = services.body_sha256(body, _archives_sha256(archives))
     known = services.known_run(access=access, idempotency_key=key, body_sha256=sha256)
     if known is not None:
         return services.Submitted(known, is_new=False)
@@ -64,24 +65,36 @@ def _read_request(access: Access, request: HttpRequest) -> services.Submitted:
             loc=(*loc, "remediation"),
         )
     redaction = Redaction(access.project.redaction_patterns)
-    kept = redaction.json(run.model_dump(exclude={"files"}, exclude_none=True))
-    files = _store_files(access, inline_files(run, loc=loc), archive, redaction=redaction)
+    kept = redaction.json(run.model_dump(exclude={"files", "base"}, exclude_none=True))
+    given = [
+        _Given(inline_files(run, field, loc=loc), part, archives.get(part))
+        for field, part in zip(("files", "base"), ARCHIVES, strict=True)
+    ]
+    for one in given:
+        one.check()
+    files, base = (_store_files(access, one, redaction) for one in given)
     intake = services.Intake(
-        body=run, kept=kept, target=target, files=files, body_sha256=sha256, idempotency_key=key
+        body=run,
+        kept=kept,
+        target=target,
+        files=files,
+        base=base,
+        body_sha256=sha256,
+        idempotency_key=key,
     )
     return services.submit_run(access=access, intake=intake)
 
 
-def _parts(request: HttpRequest) -> tuple[dict[str, Any], Loc, IO[bytes] | None]:
-    """The run's JSON, its place, and the archive."""
+def _parts(request: HttpRequest) -> tuple[dict[str, Any], Loc, dict[str, IO[bytes]]]:
+    """The run's JSON, its place, and the archives by their part's name."""
     encoding = request.headers.get("Content-Encoding", "").strip().lower()
     if encoding not in {"", "identity"}:
         raise _unsupported(f"The body must not be encoded ({encoding[:40]!r}).", "Content-Encoding")
     if request.content_type == "application/json":
-        return parse_body(request.read(MAX_JSON_BYTES + 1)), ("body",), None
+        return parse_body(request.read(MAX_JSON_BYTES + 1)), ("body",), {}
     if request.content_type == "multipart/form-data":
-        run, archive = read_parts(request)
-        return parse_body(run, loc=RUN_LOC), RUN_LOC, archive
+        run, archives = read_parts(request)
+        return parse_body(run, loc=RUN_LOC), RUN_LOC, archives
     raise _unsupported("Send application/json or multipart/form-data.", "Content-Type")
 
 
@@ -103,26 +116,42 @@ def _idempotency_key(request: HttpRequest) -> str | None:
     return key
 
 
-def _store_files(
-    access: Access,
-    inline: dict[str, bytes],
-    archive: IO[bytes] | None,
-    *,
-    redaction: Redaction,
-) -> dict[str, Digest]:
+def _archives_sha256(archives: Mapping[str, IO[bytes]]) -> str:
+    """A workspace alone is named as it was before there were others."""
+    return "\n".join(
+        archive_sha256(archive) if name == ARCHIVES[0] else f"{name} {archive_sha256(archive)}"
+        for name, archive in archives.items()
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """Files by clean path, and perhaps more of them in an archive, the part `name`."""
+
+    inline: Mapping[str, bytes]
+    name: str
+    archive: IO[bytes] | None
+
+    @property
+    def loc(self) -> Loc:
+        return ("body", self.name)
+
+    def check(self) -> None:
+        if self.archive is not None:
+            check_archive(self.archive, besides=self.inline, loc=self.loc)
+
+    def contents(self) -> Iterator[tuple[str, bytes]]:
+        yield from self.inline.items()
+        if self.archive is not None:
+            for path, content in read_archive(self.archive, loc=self.loc):
+                yield clean_path(path, loc=(*self.loc, path)), content
+
+
+def _store_files(access: Access, given: _Given, redaction: Redaction) -> dict[str, Digest]:
     """Put the files into the evidence store; return `{path: (sha256, size)}`."""
-    if archive is not None:
-        check_archive(archive, besides=inline, loc=WORKSPACE_LOC)
     files: dict[str, Digest] = {}
-    for path, content in _contents(inline, archive):
+    for path, content in given.contents():
         kept = redaction.content(content)
         store_contents(access.project, [kept])
         files[path] = digest_of(kept)
     return files
-
-
-def _contents(inline: dict[str, bytes], archive: IO[bytes] | None) -> Iterator[tuple[str, bytes]]:
-    yield from inline.items()
-    if archive is not None:
-        for path, content in read_archive(archive, loc=WORKSPACE_LOC):
-            yield clean_path(path, loc=(*WORKSPACE_LOC, path)), content

@@ -73,6 +73,9 @@ File = Annotated[
 """What is wrong with one kind says nothing of the other."""
 
 
+Files = Annotated[dict[str, File], Field(max_length=MAX_FILES)]
+
+
 class ExecutorIn(Strict):
     model: Annotated[str, Field(max_length=120)] | None = None
     context_id: Short | None = None
@@ -88,7 +91,8 @@ class RunIn(Strict):
     tier: Annotated[int, Field(ge=1, le=3)] | None = None
     output: Text | None = None
     tool_calls: Annotated[list[ToolCallIn], Field(max_length=MAX_LIST)] | None = None
-    files: Annotated[dict[str, File], Field(max_length=MAX_FILES)] | None = None
+    files: Files | None = None
+    base: Files | None = None
     claims: Annotated[list[ClaimIn], Field(max_length=MAX_LIST)] | None = None
     evidence: Annotated[list[EvidenceIn], Field(max_length=MAX_LIST)] | None = None
     alternatives: Annotated[list[Text], Field(max_length=50)] | None = None

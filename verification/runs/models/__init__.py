@@ -22,6 +22,7 @@ from verification.runs.models.review import Review, ReviewState
 from verification.runs.models.run import (
     OPEN_STATES,
     RUN_OVER,
+    BaseFile,
     Blob,
     Event,
     Run,
@@ -35,6 +36,7 @@ __all__ = [
     "OPEN_STATES",
     "RUN_OVER",
     "Artefact",
+    "BaseFile",
     "Blob",
     "CallHour",
     "DirtyHour",

@@ -262,6 +262,23 @@ class RunFile(models.Model):
         return self.path
 
 
+class BaseFile(models.Model):
+    """A file as it was before the work: what failed by it then does not count against the work."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="base_files")
+    path = models.CharField(max_length=500)
+    blob = models.ForeignKey(Blob, on_delete=models.PROTECT, related_name="+")
+    size = models.PositiveBigIntegerField()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["run", "path"], name="base_file_unique"),
+        ]
+
+    def __str__(self) -> str:
+        return self.path
+
+
 class Event(models.Model):
     """What happened to a run, append-only, past tense."""
 
