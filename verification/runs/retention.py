@@ -15,6 +15,7 @@ from verification.runs.models import (
     OPEN_STATES,
     Artefact,
     BaseFile,
+    BaseGateResult,
     Blob,
     GateResult,
     Heartbeat,
@@ -92,8 +93,11 @@ def _forget_unnamed_blobs(project: Project, now: datetime) -> None:
     Blob.objects.filter(
         ~Exists(RunFile.objects.filter(blob=blob)),
         ~Exists(BaseFile.objects.filter(blob=blob)),
-        ~Exists(GateResult.objects.filter(log=blob)),
-        ~Exists(GateResult.objects.filter(record=blob)),
+        *(
+            ~Exists(rows._default_manager.filter(**{name: blob}))
+            for rows in (GateResult, BaseGateResult)
+            for name in ("log", "record")
+        ),
         ~Exists(ModelCall.objects.filter(request=blob)),
         ~Exists(ModelCall.objects.filter(reply=blob)),
         ~Exists(Artefact.objects.filter(blob=blob)),

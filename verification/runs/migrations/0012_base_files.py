@@ -5,23 +5,43 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('runs', '0011_gates'),
+        ("runs", "0011_gates"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='BaseFile',
+            name="BaseFile",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('path', models.CharField(max_length=500)),
-                ('size', models.PositiveBigIntegerField()),
-                ('blob', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='runs.blob')),
-                ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='base_files', to='runs.run')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("path", models.CharField(max_length=500)),
+                ("size", models.PositiveBigIntegerField()),
+                (
+                    "blob",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="runs.blob",
+                    ),
+                ),
+                (
+                    "run",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="base_files",
+                        to="runs.run",
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('run', 'path'), name='base_file_unique')],
+                "constraints": [
+                    models.UniqueConstraint(fields=("run", "path"), name="base_file_unique")
+                ],
             },
         ),
     ]

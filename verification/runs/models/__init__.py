@@ -1,5 +1,6 @@
 from verification.runs.models.evaluation import (
     Artefact,
+    BaseGateResult,
     Evaluation,
     Finding,
     GateProgress,
@@ -37,6 +38,7 @@ __all__ = [
     "RUN_OVER",
     "Artefact",
     "BaseFile",
+    "BaseGateResult",
     "Blob",
     "CallHour",
     "DirtyHour",

@@ -98,7 +98,7 @@ class TierResult(models.Model):
         return f"tier {self.tier} {self.status}"
 
 
-class GateResult(models.Model):
+class GateRow(models.Model):
     """How one gate of one component ended. `report` is the engine's, for reuse and for pages."""
 
     evaluation = models.ForeignKey(Evaluation, on_delete=models.CASCADE, related_name="gates")
@@ -125,6 +125,16 @@ class GateResult(models.Model):
     detail = models.TextField(blank=True)
 
     class Meta:
+        abstract = True
+
+    def __str__(self) -> str:
+        return f"{self.gate} {self.status}"
+
+
+class GateResult(GateRow):
+    """Of the work itself."""
+
+    class Meta:
         constraints: ClassVar = [
             models.UniqueConstraint(
                 fields=["evaluation", "gate", "component"], name="gate_result_unique"
@@ -138,8 +148,25 @@ class GateResult(models.Model):
             ),
         ]
 
-    def __str__(self) -> str:
-        return f"{self.gate} {self.status}"
+
+class BaseGateResult(GateRow):
+    """Of the workspace as it was before the work; kept as soon as it is known."""
+
+    evaluation = models.ForeignKey(Evaluation, on_delete=models.CASCADE, related_name="base_gates")
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["evaluation", "gate", "component"], name="base_gate_unique"
+            ),
+        ]
+        indexes: ClassVar = [
+            models.Index(
+                fields=["inputs_sha256"],
+                condition=~models.Q(inputs_sha256=""),
+                name="base_gate_by_inputs",
+            ),
+        ]
 
 
 class GateProgress(models.Model):
