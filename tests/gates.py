@@ -41,7 +41,7 @@ def make_gate(
         gate,
         status,
         tests=tests.counts if tests else None,
-        failures=tuple(one for one in tests.cases if one.status in BAD)[:50] if tests else (),
+        failures=tuple(one for one in tests.cases if one.status.is_bad)[:50] if tests else (),
         problems=problems.problems[:50] if problems else (),
         problem_count=problems.total if problems else None,
         is_guess=bool(tests and tests.is_guess),
@@ -96,7 +96,6 @@ def failed(name: str, **fields: Any) -> TestCase:
     return TestCase(name, CaseStatus.FAILED, **fields)
 
 
-BAD = (CaseStatus.FAILED, CaseStatus.ERROR)
 CALC = b"".join(b"line_%d = %d\n" % (n, n) for n in range(1, 30))
 TESTS = counted(
     [

@@ -12,7 +12,6 @@ from verification.engine.finding import Finding
 from verification.engine.outcome import FindingVerdict, Source, Status
 from verification.engine.policy import CHECK_ENFORCEMENT
 from verification.engine.reports.model import (
-    CaseStatus,
     Problem,
     ProblemSeverity,
     TestCase,
@@ -39,7 +38,9 @@ class GateReport:
     """How one gate ended. `tests` None: no machine-readable report; `exit_code` None: none came.
 
     `failures` and `problems` are the first of them; `problem_count` counts all, None where nothing
-    was looked for. `started_ms` counts from the first gate's begin. `is_guess`: counted in a text for people. `is_lost`: the sandbox failed, not the
+    was looked for. With a base, `old_failures` and `old_problems` count those that were there before
+    the work and are left out; `is_old`: nothing else is wrong. `started_ms` counts from the first
+    gate's begin. `is_guess`: counted in a text for people. `is_lost`: the sandbox failed, not the
     work. `contradiction` says in words what cannot be true together. `log` and `record` are
     SHA-256 and size of what is kept of the output and of all that was reported; `inputs_sha256`
     names all that it depends on, '' for what is not to be relied on later; `reused_from` is the
@@ -58,6 +59,9 @@ class GateReport:
     failures: tuple[TestCase, ...] = ()
     problems: tuple[Problem, ...] = ()
     problem_count: int | None = None
+    old_failures: int = 0
+    old_problems: int = 0
+    is_old: bool = False
     is_guess: bool = False
     is_lost: bool = False
     contradiction: str = ""
@@ -87,13 +91,8 @@ class GateReport:
     def from_json(cls, saved: Mapping[str, Any]) -> Self:
         read = {**saved, "status": Status(saved["status"])}
         read["tests"] = TestCounts(**saved["tests"]) if saved["tests"] is not None else None
-        read["failures"] = tuple(
-            TestCase(**{**one, "status": CaseStatus(one["status"])}) for one in saved["failures"]
-        )
-        read["problems"] = tuple(
-            Problem(**{**one, "severity": ProblemSeverity(one["severity"])})
-            for one in saved["problems"]
-        )
+        read["failures"] = tuple(map(TestCase.from_json, saved["failures"]))
+        read["problems"] = tuple(map(Problem.from_json, saved["problems"]))
         for name in ("log", "record"):
             read[name] = tuple(saved[name]) if saved[name] else None
         return cls(**read)
@@ -136,6 +135,8 @@ def told(report: GateReport) -> str:
         lines.append(_counted(report.tests))
     lines += [f"{one.path}:{one.line or ''} {one.name}: {one.message}" for one in report.failures]
     lines += [f"{one.path}:{one.line or ''} {one.rule} {one.message}" for one in report.problems]
+    if report.old_failures or report.old_problems:
+        lines.append(f"{_old(report)} there before the work")
     return "\n".join([*lines, *filter(None, (report.contradiction, report.detail))])
 
 
@@ -172,8 +173,22 @@ def _failed(report: GateReport) -> Iterator[Finding]:
         yield replace(finding, path=case.path, line=case.line)
     for problem in report.problems:
         yield _problem(report, reason_code, problem)
-    if not (report.failures or report.problems) and report.status is Status.FAILED:
+    if report.old_failures or report.old_problems:
+        yield _before(report, reason_code)
+    if not (report.failures or report.problems or report.is_old) and report.status is Status.FAILED:
         yield _violated(report, reason_code, report.detail or f"{report.name} failed.")
+
+
+def _before(report: GateReport, reason_code: str) -> Finding:
+    said = f"{report.name}: {_old(report)} there before the work."
+    return replace(_violated(report, reason_code, said), enforcement=Enforcement.OBSERVE)
+
+
+def _old(report: GateReport) -> str:
+    counts = ((report.old_failures, "failure"), (report.old_problems, "problem"))
+    told = [f"{count} {noun}{'' if count == 1 else 's'}" for count, noun in counts if count]
+    is_one = sum(count for count, _ in counts) == 1
+    return f"{' and '.join(told)} {'was' if is_one else 'were'}"
 
 
 def _problem(report: GateReport, reason_code: str, problem: Problem) -> Finding:

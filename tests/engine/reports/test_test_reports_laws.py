@@ -30,7 +30,6 @@ from verification.engine.reports.model import (
 )
 from verification.engine.reports.testing import TestFormat, read_tests
 
-BAD = (CaseStatus.FAILED, CaseStatus.ERROR)
 PIECES = {
     JUNIT: [
         "<testsuite",
@@ -80,7 +79,7 @@ def holds(report: TestReport | None) -> bool:
         return True
     kept = {status: [one.status for one in report.cases].count(status) for status in CaseStatus}
     shown = TestCounts(*(kept[status] for status in CaseStatus))
-    order = [case.status not in BAD for case in report.cases]
+    order = [not case.status.is_bad for case in report.cases]
     is_bad_alone = report.is_guess and shown.ran == shown.failed + shown.errors
     counts = report.counts
     return (
@@ -200,7 +199,7 @@ def test_a_test_of_go_that_failed_is_counted_or_holds_one_that_is(ends: dict[str
 
     report = read_tests(GO, content)
 
-    counted = {case.name for case in report.cases if case.status in BAD}
+    counted = {case.name for case in report.cases if case.status.is_bad}
     leaves = {test for test in ends if not any(other.startswith(f"{test}/") for other in ends)}
     assert counted >= {test for test in leaves if ends[test] == "fail"}
     assert all(

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from verification.engine.gates import OUT_OF_MEMORY_EXIT_CODE, GateReport
+from verification.engine.gating.stages import BUILD, INSTALL, LINT, RUN, SECURITY, TEST, TYPES
 from verification.engine.outcome import Status
 from verification.engine.reports.model import ProblemSeverity, TestCounts
 from verification.engine.scoring import Measured
@@ -16,12 +18,12 @@ _BROKEN = (Status.FAILED, Status.TIMED_OUT)
 def measured(reports: Sequence[GateReport]) -> Measured:
     """Over all components; what a gate did not get to tell is not measured."""
     return Measured(
-        install_ok=_went_well(_of(reports, "install")),
-        build_ok=_went_well(_of(reports, "build")),
-        tests=_tests(_of(reports, "test")),
-        lint_problems=_problems(_of(reports, "lint")),
+        install_ok=_went_well(_of(reports, INSTALL)),
+        build_ok=_went_well(_of(reports, BUILD)),
+        tests=_tests(_of(reports, TEST)),
+        lint_problems=_problems(_of(reports, LINT)),
         critical_errors=_critical(reports),
-        high_security=_high(_of(reports, "security")),
+        high_security=_high(_of(reports, SECURITY)),
     )
 
 
@@ -37,20 +39,23 @@ def _went_well(reports: Sequence[GateReport]) -> bool | None:
 
 
 def _tests(reports: Sequence[GateReport]) -> TestCounts | None:
-    known = [one.tests for one in reports if one.tests and not one.contradiction]
-    if not known:
-        return None
-    return TestCounts(
-        passed=sum(one.passed for one in known),
-        failed=sum(one.failed for one in known),
-        errors=sum(one.errors for one in known),
-        skipped=sum(one.skipped for one in known),
-    )
+    known = [_new(one.tests, one) for one in reports if one.tests and not one.contradiction]
+    return sum(known, TestCounts()) if known else None
+
+
+def _new(tests: TestCounts, report: GateReport) -> TestCounts:
+    """Without what failed before the work."""
+    errors = min(tests.errors, max(0, report.old_failures - tests.failed))
+    failed = min(tests.failed, report.old_failures)
+    return replace(tests, failed=tests.failed - failed, errors=tests.errors - errors)
 
 
 def _problems(reports: Sequence[GateReport]) -> int | None:
-    counts = [one.problem_count for one in reports if one.status in _DECIDED]
-    known = [one for one in counts if one is not None]
+    known = [
+        one.problem_count - one.old_problems
+        for one in reports
+        if one.status in _DECIDED and one.problem_count is not None
+    ]
     return sum(known) if known and len(known) == len(reports) else None
 
 
@@ -62,7 +67,7 @@ def _critical(reports: Sequence[GateReport]) -> int | None:
     return sum(
         one.status is Status.TIMED_OUT
         or one.exit_code == OUT_OF_MEMORY_EXIT_CODE
-        or (one.status is Status.FAILED and one.gate in ("types", "run"))
+        or (one.status is Status.FAILED and one.gate in (TYPES, RUN) and not one.is_old)
         for one in ran
     )
 

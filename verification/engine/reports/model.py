@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any, Self
 
 from verification.engine.finding import cleaned
 
@@ -28,6 +29,10 @@ class CaseStatus(StrEnum):
     FAILED = "failed"
     ERROR = "error"
     SKIPPED = "skipped"
+
+    @property
+    def is_bad(self) -> bool:
+        return self in (CaseStatus.FAILED, CaseStatus.ERROR)
 
 
 class ProblemSeverity(StrEnum):
@@ -51,6 +56,14 @@ class TestCounts:
     def ran(self) -> int:
         return self.passed + self.failed + self.errors
 
+    def __add__(self, other: TestCounts) -> TestCounts:
+        return TestCounts(
+            passed=self.passed + other.passed,
+            failed=self.failed + other.failed,
+            errors=self.errors + other.errors,
+            skipped=self.skipped + other.skipped,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class TestCase:
@@ -69,6 +82,10 @@ class TestCase:
     line: int | None = None
     duration_ms: int = 0
 
+    @classmethod
+    def from_json(cls, saved: Mapping[str, Any]) -> Self:
+        return cls(**{**saved, "status": CaseStatus(saved["status"])})
+
 
 @dataclass(frozen=True, slots=True)
 class TestReport:
@@ -83,6 +100,11 @@ class TestReport:
     cases: tuple[TestCase, ...] = ()
     is_guess: bool = False
 
+    @classmethod
+    def from_json(cls, saved: Mapping[str, Any]) -> Self:
+        cases = tuple(map(TestCase.from_json, saved["cases"]))
+        return cls(TestCounts(**saved["counts"]), cases, saved["is_guess"])
+
 
 @dataclass(frozen=True, slots=True)
 class Problem:
@@ -95,6 +117,10 @@ class Problem:
     rule: str = ""
     severity: ProblemSeverity = ProblemSeverity.MEDIUM
 
+    @classmethod
+    def from_json(cls, saved: Mapping[str, Any]) -> Self:
+        return cls(**{**saved, "severity": ProblemSeverity(saved["severity"])})
+
 
 @dataclass(frozen=True, slots=True)
 class ProblemReport:
@@ -103,6 +129,10 @@ class ProblemReport:
     total: int = 0
     problems: tuple[Problem, ...] = ()
     is_guess: bool = False
+
+    @classmethod
+    def from_json(cls, saved: Mapping[str, Any]) -> Self:
+        return cls(**{**saved, "problems": tuple(map(Problem.from_json, saved["problems"]))})
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +163,7 @@ def counted(cases: Iterable[TestCase], *, is_guess: bool = False) -> TestReport:
     good: list[TestCase] = []
     for case in cases:
         seen[case.status] += 1
-        kept = bad if case.status in (CaseStatus.FAILED, CaseStatus.ERROR) else good
+        kept = bad if case.status.is_bad else good
         if len(kept) < MAX_CASES:
             kept.append(case)
     counts = TestCounts(

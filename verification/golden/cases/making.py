@@ -206,6 +206,9 @@ def _gate(row: GateResult) -> dict[str, Any]:
         "is_lost": told.get("is_lost", False),
         "failures": _picked(told.get("failures", []), FAILURE),
         "problems": _picked(told.get("problems", []), PROBLEM),
+        "old_failures": told.get("old_failures", 0),
+        "old_problems": told.get("old_problems", 0),
+        "is_old": told.get("is_old", False),
     }
 
 

@@ -17,9 +17,7 @@ from verification.engine.golden.given import Decided, Given, History, Recording,
 from verification.engine.judges.asking import Ask
 from verification.engine.outcome import Verdict
 from verification.engine.reports.model import (
-    CaseStatus,
     Problem,
-    ProblemSeverity,
     TestCase,
     TestCounts,
 )
@@ -27,9 +25,7 @@ from verification.golden.documents.playable import refuse_unplayable
 from verification.golden.documents.schemas import (
     CaseIn,
     DecidedIn,
-    FailureIn,
     GateIn,
-    ProblemIn,
     ReplyIn,
     SeatsIn,
 )
@@ -168,18 +164,11 @@ def _gate(one: GateIn) -> GateReport:
     return GateReport(
         one.gate, one.status, one.component, one.exit_code, tests, one.detail,
         contradiction=one.contradiction, is_lost=one.is_lost,
-        failures=tuple(_failure(failure) for failure in one.failures),
-        problems=tuple(_problem(problem) for problem in one.problems),
-        problem_count=len(one.problems) or None,
+        failures=tuple(TestCase.from_json(case.model_dump()) for case in one.failures),
+        problems=tuple(Problem.from_json(problem.model_dump()) for problem in one.problems),
+        problem_count=len(one.problems) + one.old_problems or None,
+        old_failures=one.old_failures, old_problems=one.old_problems, is_old=one.is_old,
     )  # fmt: skip
-
-
-def _failure(one: FailureIn) -> TestCase:
-    return TestCase(**{**one.model_dump(), "status": CaseStatus(one.status)})
-
-
-def _problem(one: ProblemIn) -> Problem:
-    return Problem(**{**one.model_dump(), "severity": ProblemSeverity(one.severity)})
 
 
 def _own_process(case: CaseIn, loc: Loc) -> Definition | None:

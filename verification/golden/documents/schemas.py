@@ -97,6 +97,9 @@ class GateIn(Strict):
     is_lost: bool = False
     failures: Annotated[list[FailureIn], Field(max_length=50)] = Field(default_factory=list)
     problems: Annotated[list[ProblemIn], Field(max_length=50)] = Field(default_factory=list)
+    old_failures: Count = 0
+    old_problems: Count = 0
+    is_old: bool = False
 
 
 class HistoryIn(Strict):

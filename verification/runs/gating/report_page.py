@@ -18,7 +18,6 @@ from verification.engine.reports.model import (
     CaseStatus,
     Problem,
     ProblemReport,
-    ProblemSeverity,
     TestCase,
     TestCounts,
     TestReport,
@@ -35,7 +34,6 @@ MAX_OPEN = 5
 LINES_AROUND = 2
 MAX_RECORD_BYTES = 8_000_000
 """What is longer is read by who asks for all of it; the page shows what the report names."""
-BAD = (CaseStatus.FAILED, CaseStatus.ERROR)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +67,7 @@ class TestGroup:
 
     @property
     def bad(self) -> list[ShownTest]:
-        return [one for one in self.tests if one.case.status in BAD]
+        return [one for one in self.tests if one.case.status.is_bad]
 
     @property
     def folded(self) -> list[tuple[str, list[ShownTest]]]:
@@ -116,7 +114,7 @@ class GatePage:
         if saved := self._record.get("tests"):
             return TestReport(
                 TestCounts(**saved["counts"]),
-                tuple(_case(one) for one in saved["cases"]),
+                tuple(map(TestCase.from_json, saved["cases"])),
                 saved["is_guess"],
             )
         if self.report is None or self.report.tests is None:
@@ -126,7 +124,7 @@ class GatePage:
     @cached_property
     def problems(self) -> ProblemReport | None:
         if saved := self._record.get("problems"):
-            found = tuple(_problem(one) for one in saved["problems"])
+            found = tuple(map(Problem.from_json, saved["problems"]))
             return ProblemReport(saved["total"], found, saved["is_guess"])
         if self.report is None or self.report.problem_count is None:
             return None
@@ -147,7 +145,7 @@ class GatePage:
         found: dict[str, list[ShownTest]] = {}
         paths = {one.suite: one.path for one in self.cases if one.path}
         for number, case in enumerate(self.cases):
-            with_context = number < MAX_CONTEXTS and case.status in BAD
+            with_context = number < MAX_CONTEXTS and case.status.is_bad
             spot = self._spot(case.path, case.line, with_context=with_context)
             path = case.path or paths.get(case.suite, "")
             shown = ShownTest(case, inner_suite(case.suite, path), spot, number < MAX_OPEN)
@@ -229,11 +227,3 @@ def inner_suite(suite: str, path: str) -> str:
     if not path or suite in (path, module):
         return ""
     return suite.removeprefix(f"{module}.") if module else suite
-
-
-def _case(saved: Mapping[str, Any]) -> TestCase:
-    return TestCase(**{**saved, "status": CaseStatus(saved["status"])})
-
-
-def _problem(saved: Mapping[str, Any]) -> Problem:
-    return Problem(**{**saved, "severity": ProblemSeverity(saved["severity"])})

@@ -15,8 +15,10 @@ from verification.engine.reports.problems import (
     go_vet,
     golangci,
     javac,
+    msbuild,
     mypy,
     npm_audit,
+    php,
     pip_audit,
     plain_lines,
     ruff,
@@ -38,6 +40,8 @@ class ProblemFormat(StrEnum):
     TSC = "tsc"
     JAVAC = "javac"
     CLIPPY = "clippy"
+    PHP = "php"
+    MSBUILD = "msbuild"
     NPM_AUDIT = "npm_audit"
     PIP_AUDIT = "pip_audit"
     LINES = "lines"
@@ -56,6 +60,8 @@ _READERS: Mapping[ProblemFormat, Callable[[bytes, str], ProblemReport]] = {
     ProblemFormat.TSC: tsc.read,
     ProblemFormat.JAVAC: javac.read,
     ProblemFormat.CLIPPY: clippy.read,
+    ProblemFormat.PHP: php.read,
+    ProblemFormat.MSBUILD: msbuild.read,
     ProblemFormat.NPM_AUDIT: npm_audit.read,
     ProblemFormat.PIP_AUDIT: pip_audit.read,
     ProblemFormat.LINES: plain_lines.read,

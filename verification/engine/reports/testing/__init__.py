@@ -13,6 +13,7 @@ from verification.engine.reports.testing import (
     junit,
     mocha,
     pytest_text,
+    rspec,
     tap,
     text,
     trx,
@@ -30,6 +31,7 @@ class TestFormat(StrEnum):
     CARGO = "cargo"
     MOCHA = "mocha"
     TRX = "trx"
+    RSPEC = "rspec"
     UNITTEST = "unittest"
     PYTEST_TEXT = "pytest_text"
     TEXT = "text"
@@ -43,6 +45,7 @@ _READERS: Mapping[TestFormat, Callable[[bytes, str], TestReport]] = {
     TestFormat.CARGO: cargo.read,
     TestFormat.MOCHA: mocha.read,
     TestFormat.TRX: trx.read,
+    TestFormat.RSPEC: rspec.read,
     TestFormat.UNITTEST: unittest_text.read,
     TestFormat.PYTEST_TEXT: pytest_text.read,
     TestFormat.TEXT: text.read,

@@ -18,7 +18,7 @@ from verification.engine.reports.model import (
     number,
     text,
 )
-from verification.engine.reports.testing.contents import added, lines_of
+from verification.engine.reports.testing.contents import lines_of
 
 _RUNNING = re.compile(r"running (\d{1,9}) tests?")
 _RESULT = re.compile(
@@ -95,7 +95,7 @@ def read(content: bytes, folder: str = "") -> TestReport:
         if binary is None:
             binary = _begun(line, result)
         elif result and (counts := binary.ends(result)) is not None:
-            total, is_any = added(total, counts), True
+            total, is_any = total + counts, True
             cases += _with_told(binary, folder)
             binary = None
         else:

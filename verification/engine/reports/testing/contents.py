@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from verification.engine.reports.model import MAX_REPORT_BYTES, TestCounts, Unreadable, number
+from verification.engine.reports.model import MAX_REPORT_BYTES, Unreadable, number
 from verification.engine.reports.model import milliseconds as of_seconds
 
 MAX_LINES = 500_000
@@ -92,12 +92,3 @@ def line_after(told: str, path: object) -> int | None:
         return None
     after = told.partition(f"{path}:")[2]
     return number(after[: _MAX_COUNT_DIGITS + 1].partition(":")[0])
-
-
-def added(first: TestCounts, second: TestCounts) -> TestCounts:
-    return TestCounts(
-        passed=first.passed + second.passed,
-        failed=first.failed + second.failed,
-        errors=first.errors + second.errors,
-        skipped=first.skipped + second.skipped,
-    )

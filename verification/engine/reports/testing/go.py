@@ -127,7 +127,7 @@ def _cases(title: str, package: _Package) -> Iterator[TestCase]:
     counts = {test: ran for test, ran in package.tests.items() if not _is_benchmark(test, ran)}
     statuses = {test: ran.worst() for test, ran in counts.items()}
     for test in counting(statuses):
-        is_blamed = is_blamed or statuses[test] in (CaseStatus.FAILED, CaseStatus.ERROR)
+        is_blamed = is_blamed or statuses[test].is_bad
         yield _case(test, title, package.tests[test])
     if package.own.worst() is CaseStatus.FAILED and not is_blamed:
         # It was not built, or ended outside of its tests.

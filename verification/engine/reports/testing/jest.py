@@ -37,7 +37,6 @@ _STATUSES = {
     "todo": CaseStatus.SKIPPED,
     "disabled": CaseStatus.SKIPPED,
 }
-_BAD = (CaseStatus.FAILED, CaseStatus.ERROR)
 
 
 def read(content: bytes, folder: str = "") -> TestReport:
@@ -49,7 +48,7 @@ def read(content: bytes, folder: str = "") -> TestReport:
         for case in _of_file(mapping(file), folder)
     ]
     _agrees(whole, cases)
-    if whole.get("success") is False and not any(case.status in _BAD for case in cases):
+    if whole.get("success") is False and not any(case.status.is_bad for case in cases):
         cases.append(TestCase("The run did not succeed", CaseStatus.ERROR))
     return counted(cases)
 

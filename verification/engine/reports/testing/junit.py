@@ -91,7 +91,7 @@ def _case(case: Element, suite: str, folder: str) -> TestCase:
     path, line = inner_path(case.get("file"), folder), number(case.get("line"))
     if line and suite == _PYTEST:
         line += 1  # It counts from 0.
-    if status in (CaseStatus.FAILED, CaseStatus.ERROR):
+    if status.is_bad:
         path, line = _failing_place(told, folder) or (path, line)
     return TestCase(
         name=name(case.get("name")),
@@ -165,7 +165,7 @@ def _summed(suite: Element) -> _Sum:
 def _one(case: Element) -> _Sum:
     status = _status(case)
     told = sum(kind(child) in ("error", "failure") for child in case)
-    return _Sum(1, int(status in (CaseStatus.FAILED, CaseStatus.ERROR)), told)
+    return _Sum(1, int(status.is_bad), told)
 
 
 def _matches(suite: Element, cases: _Sum) -> bool:

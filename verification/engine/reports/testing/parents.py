@@ -7,8 +7,6 @@ from itertools import pairwise
 
 from verification.engine.reports.model import CaseStatus
 
-_BAD = (CaseStatus.FAILED, CaseStatus.ERROR)
-
 
 def counting(statuses: Mapping[str, CaseStatus]) -> Iterator[str]:
     """The names that count, of `parent/child` names: leaves, and parents at fault themselves.
@@ -19,7 +17,7 @@ def counting(statuses: Mapping[str, CaseStatus]) -> Iterator[str]:
     holders = _holders(ordered)
     blamed = _blamed(ordered, holders, statuses)
     for test in ordered:
-        if test not in holders or (statuses[test] in _BAD and test not in blamed):
+        if test not in holders or (statuses[test].is_bad and test not in blamed):
             yield test
 
 
@@ -35,7 +33,7 @@ def _blamed(ordered: list[str], holders: set[str], statuses: Mapping[str, CaseSt
         _close(above, test, blamed, statuses)
         if test in holders:
             above.append(test)
-        elif statuses[test] in _BAD:
+        elif statuses[test].is_bad:
             blamed.update(above[-1:])
     _close(above, "", blamed, statuses)
     return blamed
@@ -47,5 +45,5 @@ def _close(
     """Leave the holders that do not hold `test`. One at fault is blamed on the one above it."""
     while above and not test.startswith(f"{above[-1]}/"):
         left = above.pop()
-        if left in blamed or statuses[left] in _BAD:
+        if left in blamed or statuses[left].is_bad:
             blamed.update(above[-1:])

@@ -30,7 +30,6 @@ _SUBTEST = re.compile(r"( *)# Subtest: ?(.*)", re.DOTALL)
 _DIRECTIVE = re.compile(r"(?:^|\s)#\s?(?:skip(?:ped)?|todo)\b", re.IGNORECASE)
 _PLACE = re.compile(r"\s*location: '([^\n]{1,500}):(\d{1,9}):\d{1,9}'")
 _BAIL_OUT = "Bail out!"
-_BAD = (CaseStatus.FAILED, CaseStatus.ERROR)
 
 
 @dataclass(slots=True)
@@ -86,7 +85,7 @@ class _Stream:
             return
         self.block_begin = self.block_end = ""
         told, self.told = self.told, []
-        if self.cases and self.cases[-1].status in _BAD and not self.cases[-1].message:
+        if self.cases and self.cases[-1].status.is_bad and not self.cases[-1].message:
             self.cases[-1] = _with_told(self.cases[-1], told, self.folder)
 
     def _level(self, indent: int) -> _Level | None:
@@ -110,9 +109,9 @@ class _Stream:
         level.points += 1
         case = _case(is_failed, rest, level)
         is_holder = inner is not None and inner.points > 0
-        if not is_holder or (case.status in _BAD and not (inner and inner.is_bad)):
+        if not is_holder or (case.status.is_bad and not (inner and inner.is_bad)):
             self.cases.append(case)
-            level.is_bad = level.is_bad or case.status in _BAD
+            level.is_bad = level.is_bad or case.status.is_bad
         level.is_bad = level.is_bad or bool(inner and inner.is_bad)
 
     def _closed(self, depth: int) -> _Level | None:

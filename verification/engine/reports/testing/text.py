@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from verification.engine.reports.model import TestCounts, TestReport, Unreadable
 from verification.engine.reports.testing import pytest_text
-from verification.engine.reports.testing.contents import added, lines_of
+from verification.engine.reports.testing.contents import lines_of
 
 _MAX_LINE_CHARS = 1_000
 _OF = re.compile(r"(?<![\w./-])(\d{1,9})(?:\s?/\s?| of )(\d{1,9})(?: tests?)? (?:passed|passing)\b")
@@ -38,12 +38,12 @@ def _by_jest(lines: list[str]) -> TestCounts | None:
     for found in summaries:
         parts = {word: int(digits) for digits, word in _JEST_PART.findall(found[2])}
         if found[1] == "Tests":
-            tests = added(tests, _of_jest(parts))
+            tests = tests + _of_jest(parts)
         else:
             others += parts.get("failed", 0) + parts.get("error", 0) + parts.get("errors", 0)
     if not any(found[1] == "Tests" for found in summaries):
         return None
-    return added(tests, TestCounts(errors=0 if tests.failed else others))
+    return tests + TestCounts(errors=0 if tests.failed else others)
 
 
 def _of_jest(parts: dict[str, int]) -> TestCounts:
@@ -81,5 +81,5 @@ def _by_share(lines: list[str]) -> TestCounts | None:
 def _all_of(counts: Iterable[TestCounts]) -> TestCounts | None:
     total = None
     for one in counts:
-        total = added(total or TestCounts(), one)
+        total = (total or TestCounts()) + one
     return total

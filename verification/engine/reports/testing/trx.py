@@ -33,14 +33,19 @@ _STATUSES = {
 }
 _PLACED_CHARS = 20_000
 _GOOD_ENDS = frozenset({"Completed", "Passed", "Warning", "NotExecuted"})
-_BAD = (CaseStatus.FAILED, CaseStatus.ERROR)
 _DURATION = re.compile(r"(\d{1,2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?")
 _PLACE = re.compile(r" in ([^\n]{1,500}):line (\d{1,9})")
 
 
 def read(content: bytes, folder: str = "") -> TestReport:
-    """A run that failed without a test that did, as one that was aborted, is an error."""
+    """One report, or several in an element `TestRuns`: each project writes its own."""
     root = tree_of(content)
+    runs = list(root) if kind(root) == "TestRuns" else [root]
+    return counted(case for run in runs for case in _cases(run, folder))
+
+
+def _cases(root: Element, folder: str) -> list[TestCase]:
+    """A run that failed without a test that did, as one that was aborted, is an error."""
     if kind(root) != "TestRun":
         raise Unreadable("The report is not a TRX file.")
     summaries = within(root, "ResultSummary")
@@ -49,10 +54,10 @@ def read(content: bytes, folder: str = "") -> TestReport:
     results = [one for part in within(root, "Results") for one in part]
     cases = [_case(one, folder) for one in _leaves(results)]
     _agrees(summaries[0], len(results), cases)
-    is_bad = any(case.status in _BAD for case in cases)
+    is_bad = any(case.status.is_bad for case in cases)
     if summaries[0].get("outcome") not in _GOOD_ENDS and not is_bad:
         cases.append(_ended_badly(summaries[0]))
-    return counted(cases)
+    return cases
 
 
 def _leaves(results: list[Element]) -> Iterator[Element]:
@@ -101,7 +106,7 @@ def _agrees(summary: Element, results: int, cases: list[TestCase]) -> None:
     for counters in within(summary, "Counters"):
         said = count(counters.get("total") or "0")
         failed = count(counters.get("failed") or "0") + count(counters.get("error") or "0")
-        is_bad = any(case.status in _BAD for case in cases)
+        is_bad = any(case.status.is_bad for case in cases)
         if said not in (results, len(cases)) or (failed > 0 and not is_bad):
             raise Unreadable("The numbers that the report gives are not those of its results.")
 

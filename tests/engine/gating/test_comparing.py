@@ -1,0 +1,222 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from processes.definition.model import Enforcement
+from verification.engine.gates import GateReport, findings_of
+from verification.engine.gating.comparing import compared, wants_base
+from verification.engine.gating.judging import Judged
+from verification.engine.gating.measuring import measured
+from verification.engine.outcome import FindingVerdict, Status
+from verification.engine.reports.model import (
+    CaseStatus,
+    Problem,
+    ProblemSeverity,
+    TestCase,
+    counted,
+    gathered,
+)
+
+
+def failing(
+    *names: str, passed: int = 1, exit_code: int = 1, suite: str = "tests.test_a"
+) -> Judged:
+    """A test gate in which these failed."""
+    cases = [TestCase(name, CaseStatus.FAILED, suite, f"{name} said no") for name in names]
+    cases += [TestCase(f"good_{n}", CaseStatus.PASSED, suite) for n in range(passed)]
+    found = counted(cases)
+    status = Status.FAILED if exit_code else Status.PASSED
+    bad = tuple(one for one in found.cases if one.status.is_bad)
+    report = GateReport("test", status, exit_code=exit_code, tests=found.counts, failures=bad[:50])
+    return Judged(report, tests=found)
+
+
+def looked(*messages: str, gate: str = "lint", exit_code: int = 1) -> Judged:
+    found = gathered(
+        Problem(message, "a.py", line, rule="F401", severity=ProblemSeverity.HIGH)
+        for line, message in enumerate(messages, 1)
+    )
+    status = Status.FAILED if exit_code else Status.PASSED
+    report = GateReport(
+        gate, status, exit_code=exit_code, problems=found.problems, problem_count=found.total
+    )
+    return Judged(report, problems=found)
+
+
+def ended(gate: str, status: Status, exit_code: int | None, detail: str = "") -> Judged:
+    return Judged(GateReport(gate, status, exit_code=exit_code, detail=detail))
+
+
+def codes(report: GateReport) -> list[tuple[str, Enforcement]]:
+    return [(one.reason_code, one.enforcement) for one in findings_of(report)]
+
+
+def test_only_a_new_failure_counts_and_the_old_one_is_on_record() -> None:
+    report = compared(failing("old", "new"), failing("old"))
+
+    told = list(findings_of(report))
+    assert [(one.enforcement, one.message) for one in told] == [
+        (Enforcement.HARD, "new: new said no"),
+        (Enforcement.OBSERVE, "test: 1 failure was there before the work."),
+    ]
+
+
+def test_what_failed_before_alone_does_not_fail_the_candidate() -> None:
+    report = compared(failing("a", "b"), failing("b", "a", "c"))
+
+    assert codes(report) == [("tests_failed", Enforcement.OBSERVE)]
+    assert report.status is Status.FAILED
+    assert not report.has_passing_tests
+
+
+def test_a_test_that_passed_before_is_a_new_failure() -> None:
+    report = compared(failing("a"), failing(exit_code=0))
+
+    assert codes(report) == [("tests_failed", Enforcement.HARD)]
+
+
+def test_a_test_of_the_same_name_elsewhere_is_another_one() -> None:
+    report = compared(failing("a", suite="tests.test_new"), failing("a"))
+
+    assert codes(report) == [("tests_failed", Enforcement.HARD)]
+
+
+def test_what_names_nothing_and_ends_otherwise_is_new() -> None:
+    report = compared(failing("old", exit_code=2), failing("old"))
+
+    assert codes(report) == [
+        ("tests_failed", Enforcement.OBSERVE),
+        ("tests_failed", Enforcement.HARD),
+    ]
+
+
+def test_lines_and_numbers_in_messages_move() -> None:
+    now = looked("`os` imported at line 7", "new one")
+    before = looked("something gone", "`os` imported at line 3")
+
+    report = compared(now, before)
+
+    assert [one.message for one in report.problems] == ["new one"]
+    assert report.old_problems == 1
+
+
+def test_the_same_problem_once_more_is_new() -> None:
+    report = compared(looked("same", "same", "same"), looked("same", "same"))
+
+    assert len(report.problems) == 1
+    assert (report.old_problems, report.is_old) == (2, False)
+
+
+def test_a_high_security_problem_that_was_there_is_on_record_alone() -> None:
+    report = compared(looked("eval", gate="security"), looked("eval", gate="security"))
+
+    assert codes(report) == [("security_failed", Enforcement.OBSERVE)]
+    assert measured([report]).high_security == 0
+
+
+@pytest.mark.parametrize("gate", ["install", "build", "types", "test", "run"])
+def test_what_names_nothing_and_failed_before_as_well_is_undecided(gate: str) -> None:
+    report = compared(ended(gate, Status.FAILED, 1), ended(gate, Status.FAILED, 1))
+
+    [finding] = findings_of(report)
+    assert (finding.reason_code, finding.verdict) == ("gate_error", FindingVerdict.UNKNOWN)
+    assert "before the work as well" in finding.message
+
+
+def test_a_build_that_failed_at_the_same_places_proves_nothing() -> None:
+    report = compared(looked("x", gate="build"), looked("x", gate="build"))
+
+    assert codes(report) == [("gate_error", Enforcement.HARD)]
+
+
+@pytest.mark.parametrize(
+    ("candidate", "base", "code"),
+    [
+        (
+            ended("test", Status.TIMED_OUT, None),
+            ended("test", Status.TIMED_OUT, None),
+            "gate_error",
+        ),
+        (ended("test", Status.TIMED_OUT, None), failing(exit_code=0), "gate_timed_out"),
+        (ended("test", Status.FAILED, 137), ended("test", Status.FAILED, 137), "gate_error"),
+        (ended("test", Status.FAILED, 137), failing("a"), "gate_out_of_memory"),
+        (ended("build", Status.FAILED, 1), ended("build", Status.PASSED, 0), "build_failed"),
+        (ended("build", Status.FAILED, 1), ended("build", Status.SKIPPED, None), "build_failed"),
+        (ended("test", Status.FAILED, 1), ended("test", Status.ERROR, 127), "tests_failed"),
+    ],
+)
+def test_ends_are_compared(candidate: Judged, base: Judged, code: str) -> None:
+    assert [name for name, _ in codes(compared(candidate, base))] == [code]
+
+
+@pytest.mark.parametrize(
+    "base",
+    [
+        replace(failing("a"), report=GateReport("test", Status.ERROR, is_lost=True, detail="gone")),
+        replace(failing("a"), report=replace(failing("a").report, contradiction="says both")),
+    ],
+)
+def test_a_lost_base_leaves_open_whose_fault_it_is(base: Judged) -> None:
+    report = compared(failing("a"), base)
+
+    [finding] = findings_of(report)
+    assert (finding.reason_code, finding.verdict) == ("sandbox_unavailable", FindingVerdict.UNKNOWN)
+
+
+def test_without_anything_to_compare_with_all_is_new() -> None:
+    candidate = failing("a")
+
+    assert compared(candidate, None) == candidate.report
+
+
+@pytest.mark.parametrize(
+    ("candidate", "is_wanted"),
+    [
+        (failing("a"), True),
+        (failing(exit_code=0), False),
+        (looked("x", exit_code=0), True),
+        (looked(exit_code=0), False),
+        (ended("test", Status.TIMED_OUT, None), True),
+        (ended("test", Status.SKIPPED, None), False),
+        (ended("test", Status.ERROR, 127), False),
+        (Judged(GateReport("test", Status.FAILED, contradiction="x")), False),
+    ],
+)
+def test_the_base_is_asked_for_what_it_may_excuse(candidate: Judged, is_wanted: bool) -> None:
+    assert wants_base(candidate.report) is is_wanted
+
+
+def test_the_score_counts_new_failures() -> None:
+    report = compared(failing("old", "new", passed=8), failing("old"))
+
+    counts = measured([report]).tests
+    assert counts is not None
+    assert (counts.passed, counts.failed) == (8, 1)
+
+
+NAMES = st.lists(st.sampled_from("abcdef"), max_size=8)
+
+
+@given(now=NAMES, before=NAMES)
+def test_no_failure_is_lost_and_none_that_is_new_is_excused(
+    now: list[str], before: list[str]
+) -> None:
+    report = compared(failing(*now), failing(*before))
+
+    assert len(report.failures) + report.old_failures == len(now)
+    assert {*now} - {*before} <= {one.name for one in report.failures}
+    if not {*now} & {*before}:
+        assert report.old_failures == 0
+
+
+@given(now=NAMES, before=NAMES)
+def test_what_is_accepted_was_there_before(now: list[str], before: list[str]) -> None:
+    report = compared(failing(*now), failing(*before))
+
+    counting = [one for one in findings_of(report) if one.enforcement is not Enforcement.OBSERVE]
+    if now and not counting:
+        assert all(now.count(name) <= before.count(name) for name in now)
