@@ -25,7 +25,8 @@ class Case:
     `nonce` keeps this evaluation's replies apart from every other's; '' lets them be shared.
     `attempt` counts the task's submissions from 1. `judge_models` gives the model behind each
     connection that the verifier names; a connection that is absent is known by its name alone.
-    `gated` is what gates reported before a judge is asked.
+    `gated` is what gates reported before a judge is asked. `waivers` tell by fingerprint who accepts
+    a security finding until when, and why.
     `prompt_chars` is the longest prompt, system and all, that every one of them takes;
     `prompt_room` is what the verifier makes use of.
     """
@@ -41,6 +42,7 @@ class Case:
     judge_models: Mapping[str, str] = field(default_factory=dict, hash=False)
     prompt_chars: int = MAX_PROMPT_CHARS
     gated: tuple[GateReport, ...] = ()
+    waivers: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     @property
     def is_legacy(self) -> bool:

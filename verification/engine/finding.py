@@ -17,6 +17,8 @@ from verification.engine.outcome import FindingVerdict, Source
 FINGERPRINT_VERSION = "1"
 SWITCHED_OFF = "switched_off"
 """A place: the operator runs no such thing here, so that nothing was lost."""
+WAIVED = "waived"
+"""A place: who accepts it until when, and why. The message ends with the same words."""
 MAX_PATH_CHARS = 500
 _UNSTORABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _PLACES_IN_TEXT = re.compile(r"\b(line|column|col|char|row|position|offset)\s+\d+", re.IGNORECASE)
@@ -130,7 +132,8 @@ def with_fingerprints(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 
 def _identity(finding: Finding) -> str:
-    anchor = finding.quote or _PLACES_IN_TEXT.sub(r"\1", finding.message)
+    found = finding.message.removesuffix(str(finding.place.get(WAIVED, "")))
+    anchor = finding.quote or _PLACES_IN_TEXT.sub(r"\1", found)
     parts = [
         FINGERPRINT_VERSION,
         finding.rule,
