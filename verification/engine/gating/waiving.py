@@ -1,0 +1,43 @@
+"""Security findings that people accept for a time: recorded, and not counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from processes.definition.model import Enforcement
+from verification.engine.finding import WAIVED, Finding, cleaned, with_fingerprints
+from verification.engine.gating.stages import SECURITY
+from verification.engine.outcome import FindingVerdict, Source
+
+WAIVABLE = "security_failed"
+
+
+def is_waivable(finding: Finding) -> bool:
+    """One certain problem in one file. What names no file could stand for any other."""
+    is_named = finding.reason_code == WAIVABLE and bool(finding.path)
+    is_certain = finding.verdict is FindingVerdict.VIOLATED
+    return is_named and is_certain and finding.rule == SECURITY and finding.source is Source.GATE
+
+
+def accepted(findings: Iterable[Finding], waivers: Mapping[str, str]) -> Mapping[Finding, str]:
+    """Who accepts which of these gates' findings until when, and why. Source: docs/gates.md, "Waivers"."""
+    if not waivers:
+        return {}
+    found = tuple(dict.fromkeys(findings))
+    return {
+        finding: waivers[named.fingerprint]
+        for finding, named in zip(found, with_fingerprints(found), strict=True)
+        if named.fingerprint in waivers and is_waivable(named)
+    }
+
+
+def waived(finding: Finding, words: str) -> Finding:
+    """It keeps its fingerprint: the words are told apart from what was found."""
+    said = cleaned(" ".join(words.split()))
+    return replace(
+        finding,
+        message=f"{finding.message} {said}",
+        enforcement=Enforcement.OBSERVE,
+        place={**finding.place, WAIVED: said},
+    )
