@@ -9,6 +9,7 @@ from typing import Any, Protocol, Self
 from processes.definition.model import Enforcement
 from verification.engine.case import Case, Ports
 from verification.engine.finding import Finding
+from verification.engine.gating import waiving
 from verification.engine.outcome import FindingVerdict, Source, Status
 from verification.engine.policy import CHECK_ENFORCEMENT
 from verification.engine.reports.model import (
@@ -39,7 +40,8 @@ class GateReport:
 
     `failures` and `problems` are the first of them; `problem_count` counts all, None where nothing
     was looked for. With a base, `old_failures` and `old_problems` count those that were there before
-    the work and are left out; `is_old`: nothing else is wrong. `started_ms` counts from the first
+    the work and are left out; `is_old`: nothing else is wrong. `coverage` is (covered, all) lines,
+    `changed_lines` the same of those that are new. `started_ms` counts from the first
     gate's begin. `is_guess`: counted in a text for people. `is_lost`: the sandbox failed, not the
     work. `contradiction` says in words what cannot be true together. `log` and `record` are
     SHA-256 and size of what is kept of the output and of all that was reported; `inputs_sha256`
@@ -62,6 +64,8 @@ class GateReport:
     old_failures: int = 0
     old_problems: int = 0
     is_old: bool = False
+    coverage: tuple[int, int] | None = None
+    changed_lines: tuple[int, int] | None = None
     is_guess: bool = False
     is_lost: bool = False
     contradiction: str = ""
@@ -93,8 +97,8 @@ class GateReport:
         read["tests"] = TestCounts(**saved["tests"]) if saved["tests"] is not None else None
         read["failures"] = tuple(map(TestCase.from_json, saved["failures"]))
         read["problems"] = tuple(map(Problem.from_json, saved["problems"]))
-        for name in ("log", "record"):
-            read[name] = tuple(saved[name]) if saved[name] else None
+        for name in ("log", "record", "coverage", "changed_lines"):
+            read[name] = tuple(saved[name]) if saved.get(name) else None
         return cls(**read)
 
 
@@ -120,11 +124,26 @@ def ask(case: Case, ports: Ports) -> Asked:
     """
     if not case.phase.gates or ports.gates is None:
         return Asked()
-    reports = tuple(ports.gates.run(case))
+    reports = _waived(ports.gates.run(case), case.waivers)
     told = {report.gate for report in reports}
     wanting = [GateReport(gate, Status.ERROR) for gate in case.phase.gates if gate not in told]
     findings = (one for report in (*reports, *wanting) for one in findings_of(report))
-    return Asked(tuple(dict.fromkeys(findings)), reports)
+    return Asked(tuple(dict.fromkeys(findings)), tuple(reports))
+
+
+def _waived(reports: Sequence[GateReport], waivers: Mapping[str, str]) -> Sequence[GateReport]:
+    found = (finding for report in reports for finding in findings_of(report))
+    words = waiving.accepted(found, waivers)
+    return [_marked(report, words) for report in reports] if words else reports
+
+
+def _marked(report: GateReport, words: Mapping[Finding, str]) -> GateReport:
+    code = FAILED[report.gate]
+    marked = (
+        replace(one, waived=words.get(_problem(report, code, one), one.waived))
+        for one in report.problems
+    )
+    return replace(report, problems=tuple(marked))
 
 
 def told(report: GateReport) -> str:
@@ -134,7 +153,9 @@ def told(report: GateReport) -> str:
     if report.tests:
         lines.append(_counted(report.tests))
     lines += [f"{one.path}:{one.line or ''} {one.name}: {one.message}" for one in report.failures]
-    lines += [f"{one.path}:{one.line or ''} {one.rule} {one.message}" for one in report.problems]
+    for one in report.problems:
+        waived = f" {one.waived}" if one.waived else ""
+        lines.append(f"{one.path}:{one.line or ''} {one.rule} {one.message}{waived}")
     if report.old_failures or report.old_problems:
         lines.append(f"{_old(report)} there before the work")
     return "\n".join([*lines, *filter(None, (report.contradiction, report.detail))])
@@ -173,6 +194,10 @@ def _failed(report: GateReport) -> Iterator[Finding]:
         yield replace(finding, path=case.path, line=case.line)
     for problem in report.problems:
         yield _problem(report, reason_code, problem)
+    total = (report.problem_count or 0) - report.old_problems
+    if count := waiving.unnamed(report.problems, total):
+        said = f"{report.name} found {count} more, which are not told one by one."
+        yield _violated(report, reason_code, said)
     if report.old_failures or report.old_problems:
         yield _before(report, reason_code)
     if not (report.failures or report.problems or report.is_old) and report.status is Status.FAILED:
@@ -195,13 +220,15 @@ def _problem(report: GateReport, reason_code: str, problem: Problem) -> Finding:
     said = f"{problem.rule}: {problem.message}" if problem.rule else problem.message
     finding = _violated(report, reason_code, said or f"{report.name} failed.")
     is_mild = report.gate == SECURITY and problem.severity is not ProblemSeverity.HIGH
-    return replace(
+    finding = replace(
         finding,
         enforcement=Enforcement.ADVISORY if is_mild else finding.enforcement,
         path=problem.path,
         line=problem.line,
         column=problem.column,
     )
+    is_waived = bool(problem.waived) and report.gate == SECURITY
+    return waiving.waived(finding, problem.waived) if is_waived else finding
 
 
 def _contradicts_itself(report: GateReport) -> bool:

@@ -24,6 +24,7 @@ def measured(reports: Sequence[GateReport]) -> Measured:
         lint_problems=_problems(_of(reports, LINT)),
         critical_errors=_critical(reports),
         high_security=_high(_of(reports, SECURITY)),
+        changed_lines=_changed(_of(reports, TEST)),
     )
 
 
@@ -48,6 +49,11 @@ def _new(tests: TestCounts, report: GateReport) -> TestCounts:
     errors = min(tests.errors, max(0, report.old_failures - tests.failed))
     failed = min(tests.failed, report.old_failures)
     return replace(tests, failed=tests.failed - failed, errors=tests.errors - errors)
+
+
+def _changed(reports: Sequence[GateReport]) -> tuple[int, int] | None:
+    known = [one.changed_lines for one in reports if one.changed_lines and not one.contradiction]
+    return (sum(one for one, _ in known), sum(one for _, one in known)) if known else None
 
 
 def _problems(reports: Sequence[GateReport]) -> int | None:
@@ -77,4 +83,5 @@ def _high(reports: Sequence[GateReport]) -> int | None:
     if not known or len(known) != len(reports):
         return None
     high = ProblemSeverity.HIGH
-    return sum(problem.severity is high for one in known for problem in one.problems)
+    found = [problem for one in known for problem in one.problems]
+    return sum(problem.severity is high and not problem.waived for problem in found)

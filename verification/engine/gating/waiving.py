@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from processes.definition.model import Enforcement
 from verification.engine.finding import WAIVED, Finding, cleaned, with_fingerprints
 from verification.engine.gating.stages import SECURITY
 from verification.engine.outcome import FindingVerdict, Source
+from verification.engine.reports.model import Problem, ProblemSeverity
 
 WAIVABLE = "security_failed"
 
@@ -30,6 +31,13 @@ def accepted(findings: Iterable[Finding], waivers: Mapping[str, str]) -> Mapping
         for finding, named in zip(found, with_fingerprints(found), strict=True)
         if named.fingerprint in waivers and is_waivable(named)
     }
+
+
+def unnamed(problems: Sequence[Problem], total: int) -> int:
+    """Beside waived ones, how many of the total are not told, and may be as bad: the worst come first."""
+    if not any(one.waived for one in problems) or problems[-1].severity is not ProblemSeverity.HIGH:
+        return 0
+    return max(0, total - len(problems))
 
 
 def waived(finding: Finding, words: str) -> Finding:

@@ -108,7 +108,10 @@ class TestReport:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What a tool complains of. `line` and `column` count from 1; `path` '' is no file."""
+    """What a tool complains of. `line` and `column` count from 1; `path` '' is no file.
+
+    `waived` tells who accepts it until when, and why; '' where nobody does.
+    """
 
     message: str
     path: str = ""
@@ -116,6 +119,7 @@ class Problem:
     column: int | None = None
     rule: str = ""
     severity: ProblemSeverity = ProblemSeverity.MEDIUM
+    waived: str = ""
 
     @classmethod
     def from_json(cls, saved: Mapping[str, Any]) -> Self:

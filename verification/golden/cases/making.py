@@ -36,7 +36,7 @@ from verification.runs.worker import probe
 MAX_TRIES = 4
 MAX_DETAIL = 500
 FAILURE = ("name", "status", "message", "path", "line")
-PROBLEM = ("message", "path", "line", "column", "rule", "severity")
+PROBLEM = ("message", "path", "line", "column", "rule", "severity", "waived")
 NEVER_ASKED = ("verifier_unavailable", "budget_exhausted")
 """For these, nothing was sent to a judge at all."""
 
@@ -213,7 +213,7 @@ def _gate(row: GateResult) -> dict[str, Any]:
 
 
 def _picked(rows: list[dict[str, Any]], names: tuple[str, ...]) -> list[dict[str, Any]]:
-    return [{name: row[name] for name in names} for row in rows]
+    return [{name: row[name] for name in names if name in row} for row in rows]
 
 
 def _heard(document: dict[str, Any], evaluation: Evaluation) -> dict[str, Any]:

@@ -84,6 +84,7 @@ class ProblemIn(Strict):
     column: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = None
     rule: Annotated[str, Field(max_length=500)] = ""
     severity: Literal["high", "medium", "low"] = "medium"
+    waived: Annotated[str, Field(max_length=500)] = ""
 
 
 class GateIn(Strict):
