@@ -47,12 +47,42 @@ MAVEN = b"[INFO] Scanning for projects...\n[INFO] BUILD SUCCESS\n"
         ("recorded/clippy/build.jsonl", 0, [(LIB, 2, 9, "unused_variables", MEDIUM)]),
         ("recorded/clippy/broken.jsonl", 101, [(LIB, 2, 5, "E0308", HIGH)]),
         ("recorded/clippy/clean.jsonl", 0, []),
+        (
+            "recorded/php/problems.txt",
+            255,
+            [("a.php", 3, None, "", HIGH), ("b.php", 3, None, "", HIGH)],
+        ),
+        (
+            "recorded/php/both.txt",
+            255,
+            [("a.php", 3, None, "", HIGH), ("b.php", 3, None, "", HIGH)],
+        ),
+        (
+            "written/msbuild/problems.txt",
+            1,
+            [
+                ("src/Calc/Sum.cs", 7, 26, "CS1002", HIGH),
+                ("", None, None, "CS5001", HIGH),
+                ("src/Calc/Calc.csproj", None, None, "NU1101", HIGH),
+                ("", None, None, "MSB1011", HIGH),
+                ("src/Calc/Sum.cs", 3, 5, "CS0168", LOW),
+            ],
+        ),
     ],
 )
 def test_a_report_of_a_compiler_is_read_as_it_means_it(
     name: str, exits: int, rows: list[Row]
 ) -> None:
     assert_reads(name, exits, rows)
+
+
+def test_what_php_and_a_compiler_of_dotnet_say_is_told_without_the_place() -> None:
+    php = read_problems(ProblemFormat.PHP, content_of("recorded/php/problems.txt"))
+    dotnet = read_problems(ProblemFormat.MSBUILD, content_of("written/msbuild/problems.txt"))
+
+    assert php.problems[1].message == "Cannot redeclare g() (previously declared in ./b.php:2)"
+    assert dotnet.problems[0].message == "; expected"
+    assert dotnet.problems[-1].message.endswith("'a[0]' is declared but never used")
 
 
 def test_what_javac_says_below_its_mark_belongs_to_the_message() -> None:
@@ -102,6 +132,8 @@ def test_lines_of_a_build_that_are_not_json_are_passed_over() -> None:
         ("clippy", b"error: no such command: `clippy`\n"),
         ("clippy", content_of("recorded/clippy/broken.jsonl").rsplit(b"\n", 2)[0]),
         ("javac", b"sh: 1: javac: not found\n"),
+        ("php", b"php: command not found\n"),
+        ("msbuild", b"  Determining projects to restore...\n"),
         ("javac", b"[INFO] BUILD FAILURE\n[ERROR] No compiler is provided\n"),
     ],
 )

@@ -16,7 +16,7 @@ from verification.engine.reports.testing import TestFormat, junit, read_tests
 HERE = Path(__file__).parent
 GO, JUNIT, TAP = TestFormat.GO, TestFormat.JUNIT, TestFormat.TAP
 JEST, MOCHA, CARGO = TestFormat.JEST, TestFormat.MOCHA, TestFormat.CARGO
-TRX, UNITTEST = TestFormat.TRX, TestFormat.UNITTEST
+TRX, UNITTEST, RSPEC = TestFormat.TRX, TestFormat.UNITTEST, TestFormat.RSPEC
 PYTEST_TEXT, TEXT = TestFormat.PYTEST_TEXT, TestFormat.TEXT
 
 # Format, report, the exit code of what wrote it, counts: passed, failed, errors, skipped.
@@ -87,6 +87,11 @@ REPORTS = [
     (TRX, "written/trx/mixed.trx", 1, (1, 1, 0, 1)),
     (TRX, "written/trx/passed.trx", 0, (2, 0, 0, 0)),
     (TRX, "written/trx/aborted.trx", 1, (1, 0, 1, 0)),
+    (TRX, "written/trx/together.trx", 1, (4, 1, 1, 1)),
+    (RSPEC, "recorded/rspec/calc.json", 1, (1, 3, 0, 1)),
+    (RSPEC, "recorded/rspec/fine.json", 0, (1, 0, 0, 0)),
+    (RSPEC, "recorded/rspec/bad.json", 1, (0, 0, 1, 0)),
+    (RSPEC, "recorded/minitest/calc.json", 1, (1, 2, 0, 1)),
     (UNITTEST, "recorded/unittest/calc.txt", 1, (1, 4, 2, 2)),
     (UNITTEST, "recorded/unittest/brief.txt", 1, (1, 4, 2, 2)),
     (UNITTEST, "recorded/unittest/fine.txt", 0, (2, 0, 0, 1)),

@@ -15,6 +15,7 @@ from tests.engine.reports.test_test_reports import (
     MOCHA,
     PYTEST_TEXT,
     REPORTS,
+    RSPEC,
     TAP,
     TEXT,
     TRX,
@@ -42,6 +43,15 @@ PIECES = {
         "<!--",
     ],
     TRX: ["<TestRun>", "<Results>", "<UnitTestResult", ' outcome="Failed"', "/>", "</TestRun>"],
+    RSPEC: [
+        '{"examples":[{"status":',
+        '"failed"',
+        '}],"summary":{',
+        '"failure_count":',
+        "1",
+        "}}",
+        ",",
+    ],
     GO: ['{"Action":"', 'pass"', 'fail"', ',"Package":"a"', ',"Test":"b/c"', "}", "FAIL\ta [build"],
     TAP: ["ok", "not ", "1..2", "    ", " # skip", "  ---", "  ...", "Bail out!", "# Subtest: a"],
     JEST: ['{"testResults":[', '"status":"failed"', '"numFailedTests":', "1", "]}", "null", ","],
@@ -58,7 +68,7 @@ PIECES = {
         " in 1.0s",
     ],
 }
-WHOLE = (JUNIT, TRX, GO, JEST, MOCHA)
+WHOLE = (JUNIT, TRX, GO, JEST, MOCHA, RSPEC)
 FAILING = [
     (written_in, report)
     for written_in, report, _, (_, failed, errors, _) in REPORTS
@@ -149,6 +159,7 @@ def _ends_of_lines(content: bytes) -> list[int]:
 
 KEYS = (
     *("testResults", "assertionResults", "status", "numFailedTests", "stats", "passes", "err"),
+    *("examples", "summary", "example_count", "exception", "backtrace"),
     *("Action", "Package", "Test", "Output", "location", "line", "ancestorTitles", "name"),
 )
 JSON = st.recursive(
@@ -160,7 +171,7 @@ JSON = st.recursive(
 )
 
 
-@pytest.mark.parametrize("written_in", [JEST, MOCHA, GO])
+@pytest.mark.parametrize("written_in", [JEST, MOCHA, RSPEC, GO])
 @given(whole=JSON)
 def test_whatever_the_json_it_is_read_or_refused(written_in: TestFormat, whole: object) -> None:
     assert holds(read_or_refused(written_in, json.dumps(whole).encode()))
@@ -168,7 +179,11 @@ def test_whatever_the_json_it_is_read_or_refused(written_in: TestFormat, whole: 
 
 @pytest.mark.parametrize(
     ("written_in", "report"),
-    [("jest", "recorded/jest/all.json"), ("mocha", "recorded/mocha/calc.json")],
+    [
+        ("jest", "recorded/jest/all.json"),
+        ("mocha", "recorded/mocha/calc.json"),
+        ("rspec", "recorded/rspec/calc.json"),
+    ],
 )
 @given(places=st.data())
 def test_a_report_with_another_value_in_it_is_read_or_refused(
