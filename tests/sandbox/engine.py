@@ -13,16 +13,24 @@ from docker.errors import DockerException, ImageNotFound
 from verification.adapters.sandbox.docker import DockerSandbox, Work, connect
 from verification.adapters.sandbox.settings import Bounds, SandboxSettings
 from verification.engine.gates import GateReport
+from verification.engine.gating.changing import covering
 from verification.engine.gating.components import components_of
-from verification.engine.gating.given import with_given
+from verification.engine.gating.given import Named
 from verification.engine.gating.judging import Judged
-from verification.engine.gating.recipes import Files, part_of
+from verification.engine.gating.overrides import placed, read_overrides
+from verification.engine.gating.planned import planned_of
+from verification.engine.gating.planning import parts_of as planned_parts
+from verification.engine.gating.recipes import Files
 from verification.engine.gating.running import run_track, tracks_of
 from verification.engine.gating.sandbox import SandboxLost
-from verification.engine.gating.stages import Ended, Part, Stage
+from verification.engine.gating.stages import OWN_FILE, Ended, Part, Stage
 
 IMAGE = "loomverify-test"
-IMAGES = dict.fromkeys(("python", "node", "go"), IMAGE)
+MORE = "loomverify-test-more"
+IMAGES = {
+    **dict.fromkeys(("python", "node", "go"), IMAGE),
+    **dict.fromkeys(("rust", "ruby", "php", "java"), MORE),
+}
 MEGABYTE = 1_000_000
 SETTINGS = SandboxSettings(
     owner=f"tests-{os.getpid()}",
@@ -46,9 +54,10 @@ def lacking_engine() -> str:
     except SandboxLost:
         return "no Docker engine answers"
     try:
-        client.inspect_image(IMAGE)  # type: ignore[no-untyped-call]
+        for image in sorted({*IMAGES.values()}):
+            client.inspect_image(image)  # type: ignore[no-untyped-call]
     except ImageNotFound:
-        return f"the Docker engine has no image {IMAGE}: see .ci/sandbox"
+        return f"the Docker engine lacks an image of {', '.join(sorted({*IMAGES.values()}))}: see .ci/sandbox"
     except DockerException as error:
         return f"the Docker engine cannot be used: {error}"
     finally:
@@ -62,14 +71,17 @@ class Tried:
 
     reports: dict[str, GateReport] = field(default_factory=dict)
     ended: dict[str, Ended] = field(default_factory=dict)
-    images: list[str] = field(default_factory=list)
+    judged: dict[str, Judged] = field(default_factory=dict)
 
 
-def parts_of(files: Mapping[str, str], plan: Mapping[str, Sequence[str]]) -> list[Part]:
+def parts_of(files: Mapping[str, str], plan: Mapping[str, Sequence[str]] | str) -> list[Part]:
+    """`plan` is a plan's text, or the commands that it names."""
     contents = {path: content.encode() for path, content in files.items()}
     known = Files(list(contents), contents.get)
-    parts = [part_of(one, known) for one in components_of(contents, contents.get).found]
-    return with_given(parts, plan, list(contents))
+    found = components_of(contents, contents.get).found
+    own = placed(read_overrides(contents.get(OWN_FILE, b"{}")), found, list(contents))
+    named = planned_of(plan) if isinstance(plan, str) else {None: Named(plan)}
+    return planned_parts(known, own, named)
 
 
 def sandbox_of(
@@ -83,8 +95,9 @@ def tried(
     client: APIClient,
     files: Mapping[str, str],
     *gates: str,
-    plan: Mapping[str, Sequence[str]] | None = None,
+    plan: Mapping[str, Sequence[str]] | str = "",
     seconds: int = 0,
+    covers: bool = False,
     settings: SandboxSettings = SETTINGS,
 ) -> Tried:
     """Run gates over a work with one component. `seconds` bounds every stage but the install."""
@@ -92,9 +105,10 @@ def tried(
 
     def tell(_part: Part, stage: Stage, ended: Ended, judged: Judged) -> GateReport:
         found.ended[stage.gate] = ended
+        found.judged[stage.gate] = judged
         return judged.report
 
-    parts = parts_of(files, plan or {})
+    parts = [covering(part, is_wanted=covers) for part in parts_of(files, plan)]
     if seconds:
         parts = [
             replace(one, stages=tuple(replace(stage, seconds=seconds) for stage in one.stages))

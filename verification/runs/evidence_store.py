@@ -53,6 +53,11 @@ def name_blobs(project: Project, sizes: Mapping[str, int]) -> dict[str, Blob]:
     return {blob.sha256: blob for blob in rows}
 
 
+def read_content(project: UUID, sha256: str) -> bytes:
+    """As `read_blob`, of a content that is known by its name alone."""
+    return _read(project, sha256)
+
+
 def read_blob(blob: Blob) -> bytes:
     """Return the whole content.
 

@@ -38,6 +38,9 @@ _FAULTS = (DockerException, RequestException, OSError)
 _FIRST_PROCESS = ["/bin/sh", "-c", "trap '' TERM INT HUP; while :; do sleep 3600 & wait; done"]
 # Whatever the command left running ends with it: else it would work on while others judge.
 _WRAPPED = '(set -e; eval "$LV_COMMAND"); code=$?; kill -9 -1; exit $code'
+# Without a stream of its own, which would have to be written to while another one is read.
+_GIVEN = 'printf %s "$LV_INPUT" | (unset LV_INPUT; set -e; eval "$LV_COMMAND")'
+_FED = f"{_GIVEN}; code=$?; kill -9 -1; exit $code"
 
 TIME, ROOM, LOST = "time", "room", "lost"
 """Why a container was stopped."""
@@ -86,11 +89,17 @@ class Container:
         environment: Mapping[str, str],
         output: Output | None = None,
         watch: Callable[[], bool] | None = None,
+        given: str = "",
+        covers: str | None = None,
     ) -> Ended:
-        """Run a command; `watch` is asked now and then whether it is still within its bounds."""
+        """Run a command, which may read what is given.
+
+        `covers`: it also tells which lines it ran, in a folder under this name; '' in a file.
+        `watch` is asked now and then whether it is still within its bounds.
+        """
         report = f"/tmp/{secrets.token_hex(16)}"  # noqa: S108 - in the container
         ended = self._execute(
-            _WRAPPED,
+            _FED if given else _WRAPPED,
             seconds=seconds,
             folder=folder,
             environment={
@@ -98,6 +107,7 @@ class Container:
                 "HOME": "/tmp",  # noqa: S108 - in the container
                 "LV_COMMAND": command,
                 "LV_REPORT": report,
+                **({"LV_INPUT": given} if given else {}),
             },
             output=output,
             watch=watch,
@@ -106,7 +116,10 @@ class Container:
             return ended
         if ended.exit_code == KILLED:
             self._check_running()
-        return replace(ended, report=self._read(report))
+        ended = replace(ended, report=self._read(report))
+        if covers is None:
+            return ended
+        return replace(ended, coverage=self._read(f"{report}.coverage/{covers}".rstrip("/")))
 
     def commit(self, repository: str, tag: str) -> None:
         with _faults("What was installed could not be kept"):
@@ -257,7 +270,6 @@ def opened(client: APIClient, settings: SandboxSettings, wanted: Opened) -> Iter
             _FIRST_PROCESS,
             user=wanted.user,
             labels=labels,
-            network_disabled=not wanted.is_open,
             hostname="sandbox",
             host_config=client.create_host_config(**config),
         )
@@ -295,7 +307,7 @@ def _confined(bounds: Bounds, runtime: str, wanted: Opened) -> dict[str, Any]:
         config["runtime"] = runtime
     if not wanted.is_open:
         config["read_only"] = True
-        config["network_mode"] = "none"
+        config["network_mode"] = "none"  # its loopback alone, which has a name: localhost
         config["tmpfs"] = {
             WORKSPACE: f"{own},size={bounds.workspace_bytes},nr_inodes={bounds.workspace_files}",
             "/tmp": f"{own},size={bounds.temporary_bytes},nr_inodes={bounds.workspace_files}",  # noqa: S108

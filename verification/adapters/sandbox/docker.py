@@ -18,6 +18,7 @@ from requests.exceptions import RequestException
 from verification.adapters.sandbox.container import Container, Opened, opened
 from verification.adapters.sandbox.images import Images, installed_in
 from verification.adapters.sandbox.settings import SandboxSettings
+from verification.engine.gating.components import Language
 from verification.engine.gating.sandbox import Installed, SandboxLost
 from verification.engine.gating.stages import INSTALL, Ended, Part, Stage, workdir
 
@@ -53,6 +54,8 @@ class DockerBox:
             folder=workdir(self.part.component),
             environment=self.part.environment,
             output=lambda chunk: self.listen(self.part, stage.gate, chunk),
+            given=stage.input,
+            covers=stage.cover.inner if stage.cover else None,
         )
 
 
@@ -117,6 +120,14 @@ class DockerSandbox:
         said = [self.work.scope, part.component.name, part.install.command, *digests]
         return self.images.deps(tools, said)
 
+    def looking(self) -> str:
+        """The image of what only looks at the work, whatever its language.
+
+        Raises:
+            SandboxLost: it cannot be had.
+        """
+        return self.images.tools(Language.PYTHON)
+
     def install(self, part: Part) -> Installed:
         image = self.image(part)
         if self.images.has(image):
@@ -138,7 +149,7 @@ class DockerSandbox:
 
     @contextmanager
     def box(self, part: Part, image: str = "") -> Iterator[DockerBox]:
-        image = image or self.images.tools(part.tools)
+        image = image or self.looking()
         with self._opened(Opened(image)) as container:
             container.put(self.work.files())
             _link(container, part)

@@ -28,6 +28,16 @@ def wants_base(report: GateReport) -> bool:
     return report.status is not Status.PASSED or bool(report.problem_count)
 
 
+def restored(told: Judged) -> GateReport:
+    """As it was told at first: what was old, new or accepted then may not be so now."""
+    report = replace(told.report, changed_lines=None)
+    if told.tests:
+        report = replace(report, failures=tuple(_bad(told)[:MAX_TOLD]), old_failures=0)
+    if told.problems:
+        report = replace(report, problems=told.problems.problems[:MAX_TOLD], old_problems=0)
+    return replace(report, is_old=False)
+
+
 def compared(candidate: Judged, base: Judged | None) -> GateReport:
     """What the candidate is told, with only what is new; `base` None: nothing was there to try.
 

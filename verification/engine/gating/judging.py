@@ -19,15 +19,16 @@ from verification.engine.gating.stages import (
     Stream,
 )
 from verification.engine.outcome import Status
+from verification.engine.reports.coverage import read_coverage
 from verification.engine.reports.model import (
-    CaseStatus,
+    Coverage,
     ProblemReport,
-    TestCase,
     TestCounts,
     TestReport,
     Unreadable,
 )
 from verification.engine.reports.problems import ProblemFormat, read_problems
+from verification.engine.reports.record import Record
 from verification.engine.reports.testing import TestFormat, read_tests
 
 TIME_EXIT_CODE = 124
@@ -36,6 +37,7 @@ NO_TESTS_EXIT_CODE = 5
 MAX_TOLD = 50
 TAIL_LINES = 12
 MAX_TAIL_CHARS = 1_200
+OWN_WORD = "The work itself names the command."
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +47,28 @@ class Judged:
     report: GateReport
     tests: TestReport | None = None
     problems: ProblemReport | None = None
+    coverage: Coverage | None = None
+
+    @property
+    def record(self) -> Record:
+        return Record(self.tests, self.problems, self.coverage)
 
 
 def judged(part: Part, stage: Stage, ended: Ended) -> Judged:
     """Source: docs/engine.md, "Gates"."""
+    found = _judged(part, stage, ended)
+    if stage.cover is None or not ended.coverage:
+        return found
+    try:
+        coverage = read_coverage(
+            stage.cover.format, ended.coverage, part.component.folder, module=stage.cover.module
+        )
+    except Unreadable:
+        return found
+    return replace(found, report=replace(found.report, coverage=coverage.lines), coverage=coverage)
+
+
+def _judged(part: Part, stage: Stage, ended: Ended) -> Judged:
     told = GateReport(
         gate=stage.gate,
         status=Status.PASSED if ended.exit_code == 0 else Status.FAILED,
@@ -56,20 +76,21 @@ def judged(part: Part, stage: Stage, ended: Ended) -> Judged:
         exit_code=ended.exit_code,
         command=stage.command,
         duration_ms=ended.duration_ms,
+        detail=own_word(stage) if ended.exit_code == 0 else "",
     )
     if ended.lost or (ended.exit_code is None and not ended.is_timed_out):
         return Judged(replace(told, status=Status.ERROR, is_lost=True, detail=ended.lost))
     if ended.is_timed_out or ended.exit_code == TIME_EXIT_CODE:
         seconds = stage.seconds or part.seconds[stage.gate]
-        why = f"{told.name} took longer than {seconds} s.{_last_words(ended)}"
+        why = f"{told.name} took longer than {seconds} s.{last_words(ended)}"
         if stage.gate == INSTALL:  # a slow mirror looks the same
             return Judged(replace(told, status=Status.ERROR, is_lost=True, detail=why))
         return Judged(replace(told, status=Status.TIMED_OUT, detail=why))
     if ended.exit_code in COULD_NOT_RUN:
-        why = f"{told.name}: {COULD_NOT_RUN[ended.exit_code]}.{_last_words(ended)}"
+        why = f"{told.name}: {COULD_NOT_RUN[ended.exit_code]}.{last_words(ended)}"
         return Judged(replace(told, status=Status.ERROR, detail=why))
     if stage.gate == INSTALL and ended.exit_code != 0 and tells_of_network(ended.out + ended.err):
-        why = f"{told.name} did not reach what it needs.{_last_words(ended)}"
+        why = f"{told.name} did not reach what it needs.{last_words(ended)}"
         return Judged(replace(told, status=Status.ERROR, is_lost=True, detail=why))
     if stage.gate == TEST:
         return _tested(part, stage, ended, told)
@@ -84,16 +105,16 @@ def _tested(part: Part, stage: Stage, ended: Ended, told: GateReport) -> Judged:
     told = replace(
         told,
         tests=report.counts,
-        failures=tuple(one for one in report.cases if _is_bad(one))[:MAX_TOLD],
+        failures=tuple(one for one in report.cases if one.status.is_bad)[:MAX_TOLD],
         is_guess=report.is_guess,
     )
-    if stage.trailer and ended.exit_code == 0 and stage.trailer not in _text(ended.out):
+    if stage.trailer and ended.exit_code == 0 and stage.trailer not in readable(ended.out):
         why = "ended well before its runner came to its end"
         return Judged(replace(told, contradiction=why), tests=report)
     if report.is_guess and not report.counts.ran and ended.exit_code not in (0, NO_TESTS_EXIT_CODE):
         told = replace(told, tests=None, is_guess=False)
     if told.status is Status.FAILED and not told.failures:
-        told = replace(told, detail=f"{told.name} failed.{_last_words(ended)}")
+        told = replace(told, detail=f"{told.name} failed.{last_words(ended)}")
     return Judged(told, tests=report)
 
 
@@ -120,13 +141,13 @@ def _without_report(told: GateReport, stage: Stage, ended: Ended, why: str) -> G
             told, contradiction=f"ended well, with nothing to show for it: {why.rstrip('.')}"
         )
     said = "wrote no report" if stage.expected else "failed"
-    return replace(told, detail=f"{told.name} {said}.{_last_words(ended)}")
+    return replace(told, detail=f"{told.name} {said}.{last_words(ended)}")
 
 
 def _looked_at(part: Part, stage: Stage, ended: Ended, told: GateReport) -> Judged:
     if stage.expected is None:
         if told.status is Status.FAILED:
-            told = replace(told, detail=f"{told.name} failed.{_last_words(ended)}")
+            told = replace(told, detail=f"{told.name} failed.{last_words(ended)}")
         return Judged(told)
     assert isinstance(stage.expected.format, ProblemFormat)  # noqa: S101 - by the recipes
     try:
@@ -148,9 +169,9 @@ def _unread(told: GateReport, ended: Ended, why: str) -> GateReport:
         return told  # built is built, whatever was said on the way
     is_doubt = told.gate in (LINT, SECURITY) and ended.exit_code != OUT_OF_MEMORY_EXIT_CODE
     if is_doubt or ended.exit_code == 0:
-        said = f"What {told.name} found could not be read. {why}{_last_words(ended)}"
+        said = f"What {told.name} found could not be read. {why}{last_words(ended)}"
         return replace(told, status=Status.ERROR, detail=said)
-    return replace(told, detail=f"{told.name} failed.{_last_words(ended)}")
+    return replace(told, detail=f"{told.name} failed.{last_words(ended)}")
 
 
 def _reported(stage: Stage, ended: Ended) -> bytes | None:
@@ -161,17 +182,18 @@ def _reported(stage: Stage, ended: Ended) -> bytes | None:
     return ended.out if stage.expected.stream is Stream.OUT else ended.err
 
 
-def _is_bad(case: TestCase) -> bool:
-    return case.status in (CaseStatus.FAILED, CaseStatus.ERROR)
+def own_word(stage: Stage) -> str:
+    """Whoever reads of a gate that passed is told whose word it went by."""
+    return OWN_WORD if stage.is_own else ""
 
 
-def _last_words(ended: Ended) -> str:
+def last_words(ended: Ended) -> str:
     """What was written last, for whoever mends it."""
-    written = _text(ended.err).strip() or _text(ended.out).strip()
+    written = readable(ended.err).strip() or readable(ended.out).strip()
     tail = "\n".join(written.splitlines()[-TAIL_LINES:])[-MAX_TAIL_CHARS:]
     return f"\n{tail}" if tail else ""
 
 
-def _text(content: bytes) -> str:
+def readable(content: bytes) -> str:
     """As a database can hold it."""
     return cleaned(content.decode(errors="replace"))

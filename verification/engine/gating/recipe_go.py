@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from verification.engine.gating.components import Component, Read
 from verification.engine.gating.stages import (
     BUILD,
+    COVERAGE,
     LINT,
     REPORT,
     RUN,
-    SECURITY,
     TEST,
     TYPES,
+    Cover,
     Expected,
     Install,
     Part,
@@ -20,6 +22,7 @@ from verification.engine.gating.stages import (
     Stream,
     deps_of,
 )
+from verification.engine.reports.coverage import CoverageFormat
 from verification.engine.reports.problems import ProblemFormat
 from verification.engine.reports.testing import TestFormat
 
@@ -27,6 +30,10 @@ WARM = (
     "[ -d /tmp/go ] || [ ! -d /opt/loomverify/go-cache ] || cp -rs /opt/loomverify/go-cache /tmp/go"
 )
 """What the tools compiled is found again; a container begins without anything of its own."""
+
+
+MAX_MANIFEST_BYTES = 100_000
+_MODULE = re.compile(rb"^module[ \t]+(?P<path>[\w./~-]{1,300})\s*$", re.MULTILINE)
 
 
 def go(component: Component, paths: Sequence[str], read: Read) -> Part:
@@ -38,8 +45,12 @@ def go(component: Component, paths: Sequence[str], read: Read) -> Part:
         Stage(BUILD, f"{WARM}\ngo build ./...", Expected(ProblemFormat.GO_BUILD, Stream.ERR)),
         Stage(TYPES, skipped="The build checks the types."),
         Stage(LINT, f"{WARM}\ngo vet ./...", Expected(ProblemFormat.GO_VET, Stream.ERR)),
-        Stage(SECURITY, skipped="No security tool is set up for Go."),
-        Stage(TEST, f'{WARM}\ngo test -json ./... > "{REPORT}"', Expected(TestFormat.GO)),
+        Stage(
+            TEST,
+            f'{WARM}\ngo test -json ./... > "{REPORT}"',
+            Expected(TestFormat.GO),
+            cover=_cover(read(component.path("go.mod"))),
+        ),
         Stage(RUN, skipped="No entry point is named."),
     )
     return Part(
@@ -55,3 +66,12 @@ def go(component: Component, paths: Sequence[str], read: Read) -> Part:
             "GOTOOLCHAIN": "local",
         },
     )
+
+
+def _cover(manifest: bytes | None) -> Cover | None:
+    """A profile names files by the module: without it, none is known."""
+    module = _MODULE.search((manifest or b"")[:MAX_MANIFEST_BYTES])
+    if module is None:
+        return None
+    arguments = f'-coverprofile "{COVERAGE}"'
+    return Cover("go test -json", arguments, CoverageFormat.GO_COVER, module["path"].decode())

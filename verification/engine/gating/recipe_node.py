@@ -10,12 +10,13 @@ from verification.engine.gating.components import Component, Read
 from verification.engine.gating.manifests import inner_table, json_table
 from verification.engine.gating.stages import (
     BUILD,
+    COVERAGE,
     LINT,
     REPORT,
     RUN,
-    SECURITY,
     TEST,
     TYPES,
+    Cover,
     Expected,
     Install,
     Part,
@@ -23,6 +24,7 @@ from verification.engine.gating.stages import (
     Stream,
     deps_of,
 )
+from verification.engine.reports.coverage import CoverageFormat
 from verification.engine.reports.problems import ProblemFormat
 from verification.engine.reports.testing import TestFormat
 
@@ -31,17 +33,29 @@ MANIFESTS = ("package.json", "package-lock.json", "npm-shrinkwrap.json")
 _NO_TEST = re.compile(r"no test specified", re.IGNORECASE)
 _SIMPLE = re.compile(r"[^;&|<>`$\n\\()]+")
 """One command, which takes further arguments at its end."""
-_RUNNERS: Sequence[tuple[re.Pattern[str], str, TestFormat]] = tuple(
-    (re.compile(rf"(?:\w+=\S* )*(?:npx )?{runner}(?: [^\n]*)?"), arguments, form)
-    for runner, arguments, form in (
-        ("vitest", f'--run --reporter json --outputFile "{REPORT}"', TestFormat.JEST),
-        ("jest", f'--json --outputFile "{REPORT}"', TestFormat.JEST),
-        ("mocha", f'--reporter json --reporter-option output="{REPORT}"', TestFormat.MOCHA),
+_JEST = f'--json --outputFile "{REPORT}"'
+_JEST_LINES = Cover(
+    _JEST,
+    f'--coverage --coverageReporters lcovonly --coverageDirectory "{COVERAGE}"',
+    CoverageFormat.LCOV,
+    inner="lcov.info",
+)
+_RUNNERS: Sequence[tuple[re.Pattern[str], str, TestFormat, Cover | None]] = tuple(
+    (re.compile(rf"(?:\w+=\S* )*(?:npx )?{runner}(?: [^\n]*)?"), arguments, form, cover)
+    for runner, arguments, form, cover in (
+        ("vitest", f'--run --reporter json --outputFile "{REPORT}"', TestFormat.JEST, None),
+        ("jest", _JEST, TestFormat.JEST, _JEST_LINES),
+        ("mocha", f'--reporter json --reporter-option output="{REPORT}"', TestFormat.MOCHA, None),
     )
 )
 _NODE_TEST = re.compile(r"(?:\w+=\S* )*node (?:\S+ )*--test(?: [^\n]*)?")
 _FLAG = re.compile(r"--test(?= |$)")
 _TAP = f'--test --test-reporter=tap --test-reporter-destination="{REPORT}"'
+_LINES = Cover(
+    _TAP,
+    f'--experimental-test-coverage --test-reporter=lcov --test-reporter-destination="{COVERAGE}"',
+    CoverageFormat.LCOV,
+)
 _LOCAL = ("file:", "link:", "workspace:", "portal:")
 
 
@@ -55,7 +69,6 @@ def node(component: Component, paths: Sequence[str], read: Read) -> Part:
         _script(scripts, BUILD),
         _types(component, paths, known),
         _lint(known),
-        Stage(SECURITY, skipped="No security tool is set up for Node."),
         _test(scripts),
         Stage(RUN, skipped="No entry point is named."),
     )
@@ -126,17 +139,17 @@ def _test(scripts: Mapping[str, Any]) -> Stage:
     found = _reporting(" ".join(script.split()))
     if found is None:
         return Stage(TEST, "npm test --silent", is_given=True)
-    command, form = found
-    return Stage(TEST, command, Expected(form))
+    command, form, cover = found
+    return Stage(TEST, command, Expected(form), cover=cover)
 
 
-def _reporting(script: str) -> tuple[str, TestFormat] | None:
+def _reporting(script: str) -> tuple[str, TestFormat, Cover | None] | None:
     """The script itself, told to report; None where that would be more than one command."""
     if len(script) > MAX_SCRIPT_CHARS or not _SIMPLE.fullmatch(script):
         return None
     if _NODE_TEST.fullmatch(script):
-        return _FLAG.sub(lambda _: _TAP, script, count=1), TestFormat.TAP
-    for runner, arguments, form in _RUNNERS:
+        return _FLAG.sub(lambda _: _TAP, script, count=1), TestFormat.TAP, _LINES
+    for runner, arguments, form, cover in _RUNNERS:
         if runner.fullmatch(script):
-            return f"{script} {arguments}", form
+            return f"{script} {arguments}", form, cover
     return None

@@ -13,18 +13,20 @@ from verification.engine.gating.manifests import inner_table, toml_table
 from verification.engine.gating.requirements import is_local, requirements_files
 from verification.engine.gating.stages import (
     BUILD,
+    COVERAGE,
     LINT,
     REPORT,
     RUN,
-    SECURITY,
     TEST,
     TYPES,
+    Cover,
     Expected,
     Install,
     Part,
     Stage,
     deps_of,
 )
+from verification.engine.reports.coverage import CoverageFormat
 from verification.engine.reports.problems import ProblemFormat
 from verification.engine.reports.testing import TestFormat
 
@@ -54,19 +56,11 @@ def python(component: Component, paths: Sequence[str], read: Read) -> Part:
             is_apart=True,
         ),
         Stage(
-            SECURITY,
-            # Nothing in the work says what is looked at.
-            f"{TOOLS}/bin/ruff check --isolated --no-respect-gitignore --ignore-noqa --no-cache "
-            f"--config 'exclude = []' --select S --ignore S101 "
-            f'--output-format json -o "{REPORT}" .',
-            Expected(ProblemFormat.RUFF),
-            is_apart=True,
-        ),
-        Stage(
             TEST,
             f'python3 -P {TOOLS}/run_pytest.py -p no:cacheprovider --junitxml "{REPORT}"',
             Expected(TestFormat.JUNIT),
             trailer=TRAILER,
+            cover=Cover("run_pytest.py", f'--lines "{COVERAGE}"', CoverageFormat.COVERAGE_PY),
         ),
         Stage(RUN, skipped="No entry point is named."),
     )

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from types import MappingProxyType
 
 from verification.engine.gating.components import Component
+from verification.engine.reports.coverage import CoverageFormat
 from verification.engine.reports.model import WORKSPACE
 from verification.engine.reports.problems import ProblemFormat
 from verification.engine.reports.testing import TestFormat
@@ -19,8 +20,11 @@ INSTALL, BUILD, TYPES, TEST, LINT, SECURITY, RUN = (
 ORDER = (INSTALL, BUILD, TYPES, LINT, SECURITY, TEST, RUN)
 """The work's own code is met as late as can be: what it changes, nothing after it judges by."""
 
+OWN_FILE = "loomverify.yaml"
+"""In it the work names its own commands; at its root."""
 REPORT = "$LV_REPORT"
 """In a command: the file for its report, under a name that changes with every run."""
+COVERAGE = f"{REPORT}.coverage"
 MAX_FOLDER_CHARS = 100
 """Each component has an image of its own: no two need to be told apart by it."""
 SECONDS: Mapping[str, int] = MappingProxyType(
@@ -45,12 +49,54 @@ class Expected:
 
 
 @dataclass(frozen=True, slots=True)
+class Cover:
+    """How a test command also tells which lines it ran: `arguments` behind the word `after`.
+
+    `module` is what its report calls the component's folder; `inner` is the report's name where
+    it is written into a folder.
+    """
+
+    after: str
+    arguments: str
+    format: CoverageFormat
+    module: str = ""
+    inner: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A service answers on `port` with a status below 500, asked for `path`, within `seconds`."""
+
+    port: int
+    path: str = "/"
+    seconds: int = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """One start of the work, and what is expected of it.
+
+    `output` None: it may write what it likes. `ready` None: it ends by itself, with `exit_code`.
+    `line` is where the workspace names it, None where somebody else does.
+    """
+
+    command: str
+    input: str = ""
+    output: str | None = None
+    exit_code: int = 0
+    ready: Ready | None = None
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Stage:
     """`command` is a shell's text, run in the component's folder; '' where `skipped` says why not.
 
     `is_apart`: it runs none of the work and needs nothing that was installed, so that it is run
-    where neither can reach it. `is_given`: the plan or the workspace names the command itself.
-    `trailer`: the line that its runner ends with, when it comes to its end.
+    where neither can reach it. `is_given`: the plan or the workspace names the command itself;
+    `is_own`: it is the workspace. `trailer`: the line that its runner ends with, when it comes to
+    its end. `starts`: what is started one after another, in place of the command. `unreadable`:
+    why nobody knows what was to be run. `cover`: how it tells which lines it ran.
     """
 
     gate: str
@@ -61,6 +107,18 @@ class Stage:
     is_given: bool = False
     skipped: str = ""
     trailer: str = ""
+    is_own: bool = False
+    starts: tuple[Start, ...] = ()
+    input: str = ""
+    unreadable: str = ""
+    cover: Cover | None = None
+
+    def covered(self) -> Stage:
+        """Told which lines it runs, too, where its runner can."""
+        if self.cover is None:
+            return self
+        more = f"{self.cover.after} {self.cover.arguments}"
+        return replace(self, command=self.command.replace(self.cover.after, more, 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +150,9 @@ class Part:
 
     @property
     def is_run(self) -> bool:
-        return bool(self.install.command) or any(stage.command for stage in self.stages)
+        """Whether anything of the work is: to look at it takes no image of its language."""
+        run = (stage.command for stage in self.stages if not stage.is_apart)
+        return bool(self.install.command) or any(run)
 
     @property
     def tools(self) -> str:
@@ -119,6 +179,7 @@ class Ended:
     err: bytes = b""
     is_whole: bool = True
     report: bytes | None = None
+    coverage: bytes | None = None
     duration_ms: int = 0
 
 

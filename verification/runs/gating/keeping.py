@@ -3,25 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from uuid import UUID
+
+from django.db import transaction
 
 from verification.engine.gates import GateReport
 from verification.runs.evidence_store import name_blobs
-from verification.runs.models import Blob, GateProgress, GateResult, Run
+from verification.runs.models import BaseGateResult, Blob, GateProgress, GateResult, Run
+from verification.runs.models.evaluation import GateRow
 from verification.runs.work import Work
 
 
 def keep_gates(work: Work, evaluation_id: int, reports: Sequence[GateReport]) -> None:
     """Write them, in the caller's transaction; what was shown while they ran has had its day."""
+    GateProgress.objects.filter(evaluation=evaluation_id).delete()
+    _keep(GateResult, work, evaluation_id, reports)
+
+
+def keep_base(work: Work, evaluation_id: int, reports: Sequence[GateReport]) -> None:
+    """Write what was told of the base, in place of what a worker that was lost had written."""
+    with transaction.atomic():
+        BaseGateResult.objects.filter(evaluation=evaluation_id).delete()
+        _keep(BaseGateResult, work, evaluation_id, reports)
+
+
+def _keep(
+    rows: type[GateRow], work: Work, evaluation_id: int, reports: Sequence[GateReport]
+) -> None:
     if not reports:
         return
     digests = [one for report in reports for one in (report.log, report.record) if one]
     blobs = name_blobs(work.project, dict(digests)) if digests else {}
     origins = {UUID(report.reused_from) for report in reports if report.reused_from}
     runs = dict(Run.objects.filter(uuid__in=origins).values_list("uuid", "pk")) if origins else {}
-    GateProgress.objects.filter(evaluation=evaluation_id).delete()
-    GateResult.objects.bulk_create(
-        GateResult(
+    rows._default_manager.bulk_create(
+        rows(
             evaluation_id=evaluation_id,
             position=position,
             gate=report.gate,
@@ -31,7 +48,7 @@ def keep_gates(work: Work, evaluation_id: int, reports: Sequence[GateReport]) ->
             exit_code=report.exit_code,
             started_ms=report.started_ms,
             duration_ms=report.duration_ms,
-            tests=_counts(report),
+            tests=asdict(report.tests) if report.tests else None,
             report=report.to_json(),
             inputs_sha256=report.inputs_sha256,
             reused_from_id=runs.get(UUID(report.reused_from)) if report.reused_from else None,
@@ -41,18 +58,6 @@ def keep_gates(work: Work, evaluation_id: int, reports: Sequence[GateReport]) ->
         )
         for position, report in enumerate(reports)
     )
-
-
-def _counts(report: GateReport) -> dict[str, int] | None:
-    tests = report.tests
-    if tests is None:
-        return None
-    return {
-        "passed": tests.passed,
-        "failed": tests.failed,
-        "errors": tests.errors,
-        "skipped": tests.skipped,
-    }
 
 
 def _blob(blobs: dict[str, Blob], digest: tuple[str, int] | None) -> Blob | None:

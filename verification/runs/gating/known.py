@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any
+from uuid import UUID
 
 from verification.engine.gates import GateReport
 from verification.engine.gating.stages import Part, Stage
 from verification.engine.outcome import Status
 from verification.engine.verifier import ENGINE_BUILD
 from verification.runs.evidence_store import Digest
-from verification.runs.models import GateResult
+from verification.runs.models import BaseGateResult, GateResult
 
 REUSED = (Status.PASSED, Status.FAILED)
 REUSED_AGAIN = (Status.PASSED,)
@@ -28,6 +30,7 @@ def inputs_sha256(
     """Names all that a gate's result depends on."""
     said = [
         ENGINE_BUILD, scope, image, part.component.name, stage.gate, stage.command,
+        stage.seconds, [asdict(start) for start in stage.starts],
         sorted(part.environment.items()), sorted(part.linked.items()),
         sorted((path, sha256) for path, (sha256, _) in files.items()),
     ]  # fmt: skip
@@ -47,17 +50,27 @@ def known_reports(
         for stage in part.stages
         if stage.command
     }
-    rows = (
-        GateResult.objects.filter(
-            inputs_sha256__in=list(keys), evaluation__run__project=project_id, status__in=statuses
-        )
-        .order_by("inputs_sha256", "-pk")
-        .distinct("inputs_sha256")
-    )
     found: dict[str, dict[str, GateReport]] = {}
-    for sha256, saved, run in rows.values_list("inputs_sha256", "report", "evaluation__run__uuid"):
+    for sha256, saved, run in _rows(project_id, list(keys), statuses):
         component, gate = keys[sha256]
-        report = GateReport.from_json(saved)
+        report = _unwaived(GateReport.from_json(saved))
         origin = report.reused_from or str(run)
         found.setdefault(component, {})[gate] = replace(report, reused_from=origin)
     return found
+
+
+def _rows(
+    project_id: int, keys: Sequence[str], statuses: Sequence[Status]
+) -> Iterator[tuple[str, dict[str, Any], UUID]]:
+    """What was told of a base first, so that what was told of a run's own work wins."""
+    for rows in (BaseGateResult, GateResult):
+        known = rows._default_manager.filter(
+            inputs_sha256__in=keys, evaluation__run__project=project_id, status__in=statuses
+        )
+        newest = known.order_by("inputs_sha256", "-pk").distinct("inputs_sha256")
+        yield from newest.values_list("inputs_sha256", "report", "evaluation__run__uuid")
+
+
+def _unwaived(report: GateReport) -> GateReport:
+    """What was accepted then may not be accepted now."""
+    return replace(report, problems=tuple(replace(one, waived="") for one in report.problems))

@@ -11,7 +11,6 @@ from django.utils import timezone
 
 from verification.engine.finding import cleaned
 from verification.engine.gates import GateReport
-from verification.engine.gating.stages import Part
 from verification.runs.models import GateProgress
 
 TAIL_BYTES = 8_000
@@ -38,15 +37,15 @@ class Progress:
     saved: float = 0.0
     lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def add(self, part: Part, gate: str, chunk: bytes) -> None:
+    def add(self, component: str, gate: str, chunk: bytes) -> None:
         with self.lock:
-            shown = self._of(part, gate)
+            shown = self._of(component, gate)
             shown.tail = (shown.tail + chunk)[-TAIL_BYTES:]
             shown.is_saved = False
 
-    def end(self, part: Part, report: GateReport) -> None:
+    def end(self, component: str, report: GateReport) -> None:
         with self.lock:
-            shown = self._of(part, report.gate)
+            shown = self._of(component, report.gate)
             shown.status = report.status.value
             shown.is_saved = False
 
@@ -68,8 +67,8 @@ class Progress:
             update_fields=["status", "tail"],
         )
 
-    def _of(self, part: Part, gate: str) -> Shown:
-        return self.shown.setdefault((part.component.name, gate), Shown(timezone.now()))
+    def _of(self, component: str, gate: str) -> Shown:
+        return self.shown.setdefault((component, gate), Shown(timezone.now()))
 
     def _row(self, place: Place, one: Shown) -> GateProgress:
         component, gate = place

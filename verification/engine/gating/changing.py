@@ -1,0 +1,56 @@
+"""Which lines of the work are new: told by a base, else by the diff that came along."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+
+from verification.engine.gating.stages import Part
+from verification.engine.reports.coverage import lines_of_diff
+from verification.engine.reports.model import Unreadable
+
+MAX_FILE_BYTES = 1_000_000
+MAX_FILES = 500
+
+Read = Callable[[str], bytes | None]
+Changed = Mapping[str, frozenset[int]]
+"""By path, the lines that are new or differ, from 1."""
+
+
+def changed_by_diff(diff: str) -> Changed:
+    """Nothing, where it cannot be read."""
+    try:
+        return lines_of_diff(diff) if diff else {}
+    except Unreadable:
+        return {}
+
+
+def changed_since(paths: Iterable[str], now: Read, before: Read) -> Changed:
+    """The lines that the file did not hold before, wherever in it. `paths` are those that differ.
+
+    Linear, whatever the files are: a line that was only moved is none that changed.
+    """
+    found = {}
+    for path in sorted(paths)[:MAX_FILES]:
+        content, old = now(path) or b"", before(path) or b""
+        if max(len(content), len(old)) <= MAX_FILE_BYTES and b"\0" not in content:
+            found[path] = _added(content.splitlines(), old.splitlines())
+    return found
+
+
+def _added(now: Iterable[bytes], before: Iterable[bytes]) -> frozenset[int]:
+    left = Counter(before)
+    added = set()
+    for number, line in enumerate(now, 1):
+        if left[line]:
+            left[line] -= 1
+        elif line.strip():
+            added.add(number)
+    return frozenset(added)
+
+
+def covering(part: Part, *, is_wanted: bool) -> Part:
+    """Which lines the tests run is asked where it is known which are new: it takes time."""
+    stages = tuple(one.covered() if is_wanted else replace(one, cover=None) for one in part.stages)
+    return replace(part, stages=stages)

@@ -1,0 +1,83 @@
+"""The workspace as it was before the work, tried where the work failed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from verification.engine.case import Case
+from verification.engine.evidence import SubmittedFile
+from verification.engine.gates import GateReport
+from verification.engine.gating.comparing import compared, wants_base
+from verification.engine.gating.judging import Judged
+from verification.engine.gating.planning import plan_of
+from verification.engine.gating.sandbox import SandboxLost
+from verification.engine.gating.stages import BUILD
+from verification.engine.outcome import Status
+from verification.runs.evidence_store import Digest, StoredWorkspace
+from verification.runs.gating.keeping import keep_base
+from verification.runs.gating.trial import State, Trial
+from verification.runs.models import BaseFile
+from verification.runs.work import Work
+
+LABEL = "before the work: "
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """`told` are the reports that were asked of it, by component and gate."""
+
+    trial: Trial
+    told: Mapping[tuple[str, str], GateReport] = field(default_factory=dict)
+    lost: str = ""
+
+    def before(self, report: GateReport) -> Judged | None:
+        if self.lost:
+            return Judged(replace(report, status=Status.ERROR, is_lost=True, detail=self.lost))
+        found = self.told.get((report.component, report.gate))
+        return self.trial.judged(found) if found else None
+
+
+def base_of(work: Work) -> State | None:
+    """None, where no base was submitted."""
+    rows = BaseFile.objects.filter(run=work.run_id).values_list("path", "blob__sha256", "size")
+    files: dict[str, Digest] = {path: (sha256, size) for path, sha256, size in rows}
+    return State(files, StoredWorkspace(work.project_uuid, files)) if files else None
+
+
+def against_base(
+    trial: Trial, base: State, case: Case, told: Sequence[GateReport]
+) -> list[GateReport]:
+    """What the work is told, with only what is new; the base is tried for what it may excuse."""
+    asked = [one for one in told if wants_base(one)]
+    if not asked:
+        return list(told)
+    known = _tried(replace(trial, state=base, label=LABEL), case, asked)
+    return [
+        compared(trial.judged(one), known.before(one)) if wants_base(one) else one for one in told
+    ]
+
+
+def _tried(trial: Trial, case: Case, asked: Sequence[GateReport]) -> Base:
+    wanted = _wanted(case, asked)
+    files = sorted(trial.state.files.items())
+    submitted = tuple(SubmittedFile(path, *digest) for path, digest in files)
+    was = replace(case, submission=replace(case.submission, files=submitted))
+    parts = [
+        part for part in plan_of(was, trial.state.workspace).parts if part.component.name in wanted
+    ]
+    try:
+        told = trial.run(parts, lambda part: sorted(wanted[part.component.name]))
+    except SandboxLost as lost:
+        return Base(trial, lost=str(lost))
+    keep_base(trial.work, trial.begun.evaluation_id, told)
+    return Base(trial, {(one.component, one.gate): one for one in told})
+
+
+def _wanted(case: Case, asked: Sequence[GateReport]) -> Mapping[str, set[str]]:
+    """By component; what is built now was built before, or there was nothing to test."""
+    wanted: dict[str, set[str]] = {}
+    for one in asked:
+        built = {BUILD} & {*case.phase.gates}
+        wanted.setdefault(one.component, set()).update({one.gate}, built)
+    return wanted

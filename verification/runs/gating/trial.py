@@ -1,0 +1,164 @@
+"""One state of a run's work in a sandbox: run, or known from before, and told of as it runs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from docker import APIClient
+
+from verification.adapters.sandbox.docker import DockerSandbox
+from verification.adapters.sandbox.docker import Work as Tried
+from verification.engine.evidence import Workspace
+from verification.engine.gates import OUT_OF_MEMORY_EXIT_CODE, GateReport
+from verification.engine.gating.comparing import restored
+from verification.engine.gating.judging import Judged
+from verification.engine.gating.running import Tell, Track, run_track, tracks_of
+from verification.engine.gating.stages import Ended, Part, Stage
+from verification.engine.outcome import Purpose
+from verification.engine.reports.record import Record
+from verification.runs.evidence_store import Digest, digest_of, read_content, store_contents
+from verification.runs.gating.known import REUSED, REUSED_AGAIN, inputs_sha256, known_reports
+from verification.runs.gating.progress import Progress
+from verification.runs.gating.settings import sandbox_settings
+from verification.runs.holding import Hold
+from verification.runs.work import Begun, Work
+
+TURN_SECONDS = 0.2
+CHECK_SECONDS = 5.0
+
+Key = Callable[[Part, Stage], str]
+"""Names all that a gate's result depends on."""
+Wanted = Callable[[Part], Sequence[str]]
+"""The gates of a part that are to be told."""
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Files by their digests, and how they are read."""
+
+    files: Mapping[str, Digest]
+    workspace: Workspace
+
+    def read(self, path: str) -> bytes | None:
+        """None, where there is no such file."""
+        return self.workspace.read(path) if path in self.files else None
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """`label` stands before a component's name while it is shown."""
+
+    work: Work
+    begun: Begun
+    hold: Hold
+    state: State
+    client: APIClient
+    progress: Progress
+    label: str = ""
+    began: float = field(default_factory=time.monotonic)
+
+    def run(self, parts: Sequence[Part], wanted: Wanted) -> list[GateReport]:
+        """Raises `SandboxLost` where the engine is gone before anything ran, and `LeaseLost`."""
+        sandbox = DockerSandbox(
+            self.client,
+            sandbox_settings(),
+            Tried(self._scope, sorted(self.state.files), self.state.workspace.read),
+            lambda part, gate, chunk: self.progress.add(self._name(part), gate, chunk),
+        )
+        key = self._key(sandbox, parts, wanted)
+        reused = REUSED if self.begun.purpose == Purpose.LIVE else REUSED_AGAIN
+        found = known_reports(self.work.project_id, parts, key, reused)
+        known = {
+            name: {gate: restored(self.judged(one)) for gate, one in told.items()}
+            for name, told in found.items()
+        }
+        tracks = [track for part in parts for track in tracks_of([part], wanted(part), known)]
+        tell = partial(self._told, key)
+        with ThreadPoolExecutor(max_workers=sandbox.room()) as pool:
+            running = [pool.submit(_finished, one, sandbox, tell) for one in tracks]
+            watch = self._watched()
+            try:
+                while wait(running, timeout=TURN_SECONDS).not_done:
+                    watch()  # in this thread alone is the database written to
+            except BaseException:
+                for one in running:
+                    one.cancel()
+                sandbox.stop()
+                raise
+        return [report for one in running for report in one.result()]
+
+    def judged(self, report: GateReport) -> Judged:
+        """A report with all that was reported to it."""
+        record = Record()
+        if report.record:
+            record = Record.from_json(read_content(self.work.project_uuid, report.record[0]))
+        return Judged(report, record.tests, record.problems, record.coverage)
+
+    @property
+    def _scope(self) -> str:
+        return self.work.project_uuid.hex
+
+    def _name(self, part: Part) -> str:
+        return f"{self.label}{part.component.name}"
+
+    def _key(self, sandbox: DockerSandbox, parts: Sequence[Part], wanted: Wanted) -> Key:
+        images = {part.component.name: sandbox.image(part) for part in parts}
+        looks = any(
+            one.is_apart and one.command and one.gate in wanted(part)
+            for part in parts
+            for one in part.stages
+        )
+        looking = sandbox.looking() if looks else ""
+
+        def key(part: Part, stage: Stage) -> str:
+            image = looking if stage.is_apart else images[part.component.name]
+            return inputs_sha256(self._scope, image, part, stage, self.state.files)
+
+        return key
+
+    def _told(self, key: Key, part: Part, stage: Stage, ended: Ended, judged: Judged) -> GateReport:
+        """Store what was written and reported, and name it."""
+        log, record = _log(ended), judged.record
+        kept = None if record.is_empty else record.to_json()
+        store_contents(self.work.project, [log, *([kept] if kept else ())])
+        report = judged.report
+        is_reused = (
+            report.status in REUSED
+            and not report.contradiction
+            and report.exit_code != OUT_OF_MEMORY_EXIT_CODE
+        )
+        self.progress.end(self._name(part), report)
+        return replace(
+            report,
+            log=digest_of(log),
+            record=digest_of(kept) if kept else None,
+            inputs_sha256=key(part, stage) if is_reused else "",
+            started_ms=max(0, round((time.monotonic() - self.began) * 1000) - ended.duration_ms),
+        )
+
+    def _watched(self) -> Callable[[], None]:
+        """Raises `LeaseLost`: the run was cancelled, or another worker has it."""
+        checked = time.monotonic()
+
+        def watch() -> None:
+            nonlocal checked
+            self.progress.save()
+            if time.monotonic() - checked > CHECK_SECONDS:
+                checked = time.monotonic()
+                self.hold.check()
+
+        return watch
+
+
+def _finished(track: Track, sandbox: DockerSandbox, tell: Tell) -> list[GateReport]:
+    return list(run_track(track, sandbox, tell))
+
+
+def _log(ended: Ended) -> bytes:
+    if not ended.err:
+        return ended.out
+    return ended.out + (b"\n" if ended.out else b"") + ended.err
