@@ -58,6 +58,10 @@ def test_every_marker_is_a_component_of_its_folder(files: dict[str, str], found:
           "app/build.gradle": "", "lib/core/build.gradle.kts": ""}, [". (java)"]),
         ({"go.mod": "", "go.work": "go 1.22\nuse (\n\t.\n\t./svc // mine\n)\n", "svc/go.mod": "",
           "alone/go.mod": ""}, [". (go)", "alone (go)"]),
+        ({"a.sln": 'Project("{F-1}") = "A", "src\\A\\A.csproj", "{1}"\r\nEndProject\n'
+                   'Project("{F-1}") = "B", "src/B/B.fsproj", "{2}"\nProject("x") = "y", "src", "{3}"\n',
+          "src/A/A.csproj": "", "src/B/B.fsproj": "", "src/C/C.csproj": ""},
+         [". (dotnet)", "src/C (dotnet)"]),
         ({"package.json": '{"workspaces": 7}', "a/package.json": "{}"}, [". (node)", "a (node)"]),
         ({"package.json": "[" * 100_000, "a/package.json": "{}"}, [". (node)", "a (node)"]),
     ],
@@ -105,8 +109,9 @@ def test_nothing_that_is_declared_raises(text: str, folder: str) -> None:
     for name, content in {
         "package.json": json.dumps({"workspaces": [text, f"{text}/**"]}),
         "Cargo.toml": text, "pom.xml": f"<module>{text}</module>", "go.work": text,
+        "a.sln": f'Project("x") = "y", "{text}x.csproj"',
     }.items():  # fmt: skip
-        for language in ("node", "rust", "java", "go"):
+        for language in ("node", "rust", "java", "go", "dotnet"):
             is_member(folder, language, {name: content.encode(errors="replace")})
 
 

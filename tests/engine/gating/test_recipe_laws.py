@@ -44,6 +44,27 @@ PLAIN = {
         for lock in ({}, {"package-lock.json": ""})
     ],
     Language.GO: [{"go.mod": ""}, {"go.mod": "", "go.sum": ""}],
+    Language.RUST: [
+        {"Cargo.toml": manifest, **lock}
+        for manifest in ("", "dependencies")
+        for lock in ({}, {"Cargo.lock": ""})
+    ],
+    Language.RUBY: [
+        {"Gemfile": named, path: "", "Gemfile.lock": ""}
+        for named in ("", "gem 'x'")
+        for path in ("a.rb", "spec/a_spec.rb", "test/a_test.rb")
+    ],
+    Language.PHP: [
+        {"composer.json": composer, **configured}
+        for composer in ("{}", '{"require-dev": {"pestphp/pest": ""}}')
+        for configured in ({"phpunit.xml": ""}, {"tests/ATest.php": ""}, {"a.php": ""})
+    ],
+    Language.JAVA: [{"pom.xml": ""}],
+    Language.DOTNET: [
+        {f"x.{kind}": "", "y.csproj": used}
+        for kind in ("sln", "csproj")
+        for used in ("", "MSTest.Sdk")
+    ],
 }
 KNOWN = {
     language: set().union(*(commands_in(part_in(language, one)) for one in files))
@@ -64,12 +85,21 @@ def test_a_command_does_not_change_with_what_is_submitted(
         Language.PYTHON: {"pyproject.toml": data.draw(TEXT), "requirements.txt": data.draw(TEXT)},
         Language.NODE: {"package.json": json.dumps(package), "package-lock.json": ""},
         Language.GO: {"go.mod": data.draw(TEXT), "go.sum": data.draw(TEXT)},
-    }[language]
+        Language.RUST: {"Cargo.toml": data.draw(TEXT), "Cargo.lock": data.draw(TEXT)},
+        Language.RUBY: {"Gemfile": data.draw(TEXT), f"spec/{data.draw(TEXT)}_spec.rb": "",
+                        "Gemfile.lock": ""},
+        Language.PHP: {"composer.json": json.dumps({
+            key: data.draw(JSON_TEXT)
+            for key in ("repositories", "require-dev", "autoload", "autoload-dev")
+        }), f"tests/{data.draw(TEXT)}Test.php": ""},
+        Language.JAVA: {"pom.xml": data.draw(TEXT), f".mvn/{data.draw(TEXT)}": data.draw(TEXT)},
+        Language.DOTNET: {f"{data.draw(TEXT)}.csproj": data.draw(TEXT | st.just("MSTest.Sdk"))},
+    }[language]  # fmt: skip
 
     part = part_in(language, files, folder)
 
     assert commands_in(part) <= KNOWN[language]
-    assert re.fullmatch(r"/deps/[A-Za-z0-9._-]+\.(python|node|go)", part.deps)
+    assert re.fullmatch(rf"/deps/[A-Za-z0-9._-]+\.{language}", part.deps)
 
 
 @given(st.lists(TEXT, max_size=8))

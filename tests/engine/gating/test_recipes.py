@@ -73,8 +73,6 @@ def test_each_language_has_its_commands(
         (Language.NODE, {"package.json": '{"devDependencies": {"typescript": "5"}}'},
          {"build", "types", "lint", "security", "test", "run"}),
         (Language.GO, {"go.mod": ""}, {"types", "security", "run"}),
-        (Language.RUST, {"Cargo.toml": ""},
-         {"build", "types", "lint", "security", "test", "run"}),
         (Language.MAKE, {"Makefile": ""},
          {"build", "types", "lint", "security", "test", "run"}),
     ],
@@ -90,10 +88,10 @@ def test_a_gate_without_a_command_says_why(
 
 
 def test_a_language_without_a_recipe_is_named_and_nothing_is_installed_for_it() -> None:
-    part = part_in(Language.RUST, {"Cargo.toml": ""})
+    part = part_in(Language.MAKE, {"Makefile": ""})
 
     assert part.install.command == ""
-    assert {one.skipped for one in part.stages} == {"There are no commands for rust."}
+    assert {one.skipped for one in part.stages} == {"There are no commands for make."}
 
 
 def test_what_only_looks_at_python_is_run_apart_from_its_code() -> None:

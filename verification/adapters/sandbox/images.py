@@ -32,10 +32,14 @@ _COMMANDS: Mapping[str, str] = {
     "go": "cd /opt/loomverify && PATH=/usr/local/go/bin:/usr/lib/go/bin:$PATH "
     "GOCACHE=/opt/loomverify/go-cache GOTOOLCHAIN=local GOFLAGS=-mod=mod go test ./... && "
     "chmod -R a+rX /opt/loomverify",
+    # Of a toolchain without its linter no lint says anything; one by rustup can be asked for it.
+    "rust": 'ln -s "$(rustc --print sysroot)" /opt/loomverify/rust && '
+    "{ ! command -v rustup >/dev/null || rustup component add clippy; }",
 }
 _FILES: Mapping[str, tuple[str, ...]] = {
     "python": ("python.txt", "run_pytest.py"),
     "go": ("go.mod", "warm_test.go"),
+    "ruby": ("compile.rb", "rspec_end.rb", "run_minitest.rb"),
 }
 
 

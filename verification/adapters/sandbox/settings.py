@@ -10,8 +10,11 @@ IMAGES: Mapping[str, str] = {
     "python": "python:3.12-slim",
     "node": "node:20-slim",
     "go": "golang:1.22-alpine",
-    "rust": "rust:1.78-slim",
-    "java": "eclipse-temurin:21",
+    "rust": "rust:1.90-slim",
+    "java": "maven:3-eclipse-temurin-21",
+    "ruby": "ruby:3.3",
+    "php": "composer:2",
+    "dotnet": "mcr.microsoft.com/dotnet/sdk:8.0",
 }
 
 

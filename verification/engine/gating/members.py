@@ -16,6 +16,9 @@ MAX_CHARS = 300
 _MODULE = re2.compile(r"<module>\s*([^<]*?)\s*</module>")
 _GRADLE = re2.compile(r"""["']:?([\w.:/-]+)["']""")
 _GO_USE = re2.compile(r"(?m)^\s*(?:use\s+)?(\.{0,2}/?[\w./-]+)\s*(?://.*)?$")
+_SOLUTION = re2.compile(
+    r'(?m)^Project\([^)\n]*\) = "[^"\n]*", "(?:([^"\n]*)[\\/])?[^"\n\\/]*proj"'
+)
 _YAML_ENTRY = re2.compile(r"""(?m)^\s*-\s+["']?([^"'#\n]+)""")
 
 
@@ -24,7 +27,7 @@ def is_member(folder: str, language: str, contents: Mapping[str, bytes]) -> bool
 
     `contents` are those of its marker files, by name.
     """
-    readers = {"node": _node, "rust": _rust, "java": _java, "go": _go}
+    readers = {"node": _node, "rust": _rust, "java": _java, "go": _go, "dotnet": _dotnet}
     reader = readers.get(language)
     for text in islice(reader(contents) if reader else (), MAX_DECLARED):
         declared = "/".join(step for step in text.strip().split("/") if step not in ("", "."))
@@ -62,9 +65,15 @@ def _go(contents: Mapping[str, bytes]) -> Iterator[str]:
     yield from _found(_GO_USE, contents.get("go.work", b""))
 
 
+def _dotnet(contents: Mapping[str, bytes]) -> Iterator[str]:
+    for name, content in contents.items():
+        for folder in _found(_SOLUTION, content) if name.endswith(".sln") else ():
+            yield folder.replace("\\", "/")
+
+
 def _found(pattern: Any, content: bytes) -> Iterator[str]:
     for match in pattern.finditer(content):
-        yield match.group(1).decode(errors="replace")
+        yield (match.group(1) or b"").decode(errors="replace")
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -6,9 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from verification.engine.gating.components import Component, Language, Read
+from verification.engine.gating.recipe_dotnet import dotnet
 from verification.engine.gating.recipe_go import go
+from verification.engine.gating.recipe_java import java
 from verification.engine.gating.recipe_node import node
+from verification.engine.gating.recipe_php import php
 from verification.engine.gating.recipe_python import python
+from verification.engine.gating.recipe_ruby import ruby
+from verification.engine.gating.recipe_rust import rust
 from verification.engine.gating.stages import SECONDS, Install, Part, Stage
 
 __all__ = ["Files", "part_of"]
@@ -27,6 +32,11 @@ RECIPES: Mapping[Language, Recipe] = {
     Language.PYTHON: python,
     Language.NODE: node,
     Language.GO: go,
+    Language.RUST: rust,
+    Language.JAVA: java,
+    Language.RUBY: ruby,
+    Language.PHP: php,
+    Language.DOTNET: dotnet,
 }
 
 

@@ -1,0 +1,203 @@
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.engine.gating.test_recipes import part_in, stages_of
+from verification.engine.gating.components import Component, Language
+from verification.engine.gating.recipes import Files, part_of
+from verification.engine.reports.problems import ProblemFormat
+from verification.engine.reports.testing import TestFormat
+
+
+@pytest.mark.parametrize(
+    ("language", "files", "commands"),
+    [
+        (Language.RUST, {"Cargo.toml": ""}, {
+            "build": "cargo build --offline --workspace --message-format json",
+            "lint": "cargo clippy --all-targets --offline --workspace --message-format json",
+            "test": "cargo test --offline --workspace --no-fail-fast",
+        }),
+        (Language.RUBY, {"Gemfile": "", "spec/a_spec.rb": ""},
+         {"build": "ruby /opt/loomverify/compile.rb", "test": "rspec --require"}),
+        (Language.RUBY, {"test/a/b_test.rb": ""},
+         {"build": "ruby /opt/loomverify/compile.rb",
+          "test": "ruby -I lib -I test /opt/loomverify/run_minitest.rb"}),
+        (Language.PHP, {"phpunit.xml": ""},
+         {"build": '-l "$one"', "test": 'phpunit --log-junit "$LV_REPORT"'}),
+        (Language.JAVA, {"pom.xml": ""},
+         {"build": "-o -q test-compile", "test": '-Dsurefire.reportNameSuffix="$run" test'}),
+        (Language.DOTNET, {"x.csproj": "Microsoft.NET.Test.Sdk"},
+         {"build": "in ./*.??proj; do dotnet build", "test": "dotnet test --source"}),
+        (Language.DOTNET, {"x.csproj": "", "x.sln": ""},
+         {"build": "in ./*.sln; do dotnet build"}),
+        (Language.RUST, {"main.rs": ""}, {}),
+        (Language.JAVA, {"build.gradle": ""}, {}),
+    ],
+)  # fmt: skip
+def test_each_language_has_its_commands_and_says_why_where_it_has_none(
+    language: Language, files: dict[str, str], commands: dict[str, str]
+) -> None:
+    stages = stages_of(part_in(language, files))
+    stages.pop("security", None)
+
+    assert {gate for gate, stage in stages.items() if stage.command} == {*commands}
+    assert all(commands[gate] in stages[gate].command for gate in commands)
+    assert all(bool(stage.command) is not bool(stage.skipped) for stage in stages.values())
+    assert {type(stage.expected.format) for stage in stages.values() if stage.expected} <= {
+        TestFormat if gate == "test" else ProblemFormat for gate in commands
+    }
+
+
+@pytest.mark.parametrize(
+    ("language", "files", "verb", "inputs"),
+    [
+        (Language.RUST, {"Cargo.toml": "[dependencies]\na = 1", "src/lib.rs": ""},
+         "cargo fetch", ["Cargo.toml"]),
+        (Language.RUST, {"Cargo.toml": "[workspace]", "a/Cargo.toml": "dependencies.b = 1",
+                         "Cargo.lock": "", "build.rs": "", ".cargo/config.toml": ""},
+         "cargo fetch --locked", ["Cargo.toml", "a/Cargo.toml", "Cargo.lock"]),
+        (Language.RUST, {"Cargo.toml": "[package]", "Cargo.lock": ""}, "", []),
+        (Language.RUBY, {"Gemfile": "source 'x'\ngem 'a'", "Gemfile.lock": "", "a.rb": ""},
+         "bundle install", ["Gemfile", "Gemfile.lock"]),
+        (Language.RUBY, {"Gemfile": "gemspec", "x.gemspec": "", "lib/x.rb": ""},
+         "bundle install", ["Gemfile", "x.gemspec", "lib/x.rb"]),
+        (Language.RUBY, {"Gemfile": "group(:test) { gem 'a', path: 'a' }", "a/a.gemspec": ""},
+         "bundle install", ["Gemfile", "a/a.gemspec"]),
+        (Language.RUBY, {"Gemfile": "# gem 'a'\n\nsource 'https://x'\nruby '3.3'\n"}, "", []),
+        (Language.RUBY, {"a.rb": ""}, "", []),
+        (Language.PHP, {"composer.json": "{}", "composer.lock": "", "src/A.php": ""},
+         "composer install", ["composer.json", "composer.lock"]),
+        (Language.PHP, {"composer.json": '{"repositories": [{"type": "path"}]}', "a/A.php": ""},
+         "composer install", ["composer.json", "a/A.php"]),
+        (Language.PHP, {"composer.json": '{"repositories": {"a": {"type": "path"}}}', "A.php": ""},
+         "composer install", ["composer.json", "A.php"]),
+        (Language.PHP, {"composer.json": '{"autoload": {"classmap": ["a"]}}', "a/A.php": ""},
+         "composer install", ["composer.json", "a/A.php"]),
+        (Language.PHP, {"composer.json": '{"repositories": [7, "x"], "autoload": [1]}', "A.php": ""},
+         "composer install", ["composer.json"]),
+        (Language.PHP, {"a.php": ""}, "", []),
+        (Language.JAVA, {"pom.xml": "", "a/pom.xml": "", ".mvn/extensions.xml": "", "A.java": ""},
+         "dependency:go-offline", ["pom.xml", "a/pom.xml", ".mvn/extensions.xml"]),
+        (Language.JAVA, {"build.gradle": ""}, "", []),
+        (Language.DOTNET, {"a.csproj": "", "NuGet.Config": "", "Directory.Build.props": "", "A.cs": ""},
+         "dotnet restore", ["a.csproj", "NuGet.Config", "Directory.Build.props"]),
+    ],
+)  # fmt: skip
+def test_an_install_reads_what_names_its_dependencies_and_no_more(
+    language: Language, files: dict[str, str], verb: str, inputs: list[str]
+) -> None:
+    for folder in ("", "api"):
+        install = part_in(language, files, folder).install
+
+        assert bool(install.command) is bool(verb)
+        assert verb in install.command
+        assert list(install.inputs) == [f"{folder}/{one}".strip("/") for one in inputs]
+
+
+@pytest.mark.parametrize(
+    ("language", "marker", "beside"),
+    [
+        (Language.RUST, "Cargo.toml", "shared/Cargo.toml"),
+        (Language.JAVA, "pom.xml", "parent/pom.xml"),
+        (Language.DOTNET, "a.csproj", "shared/b.csproj"),
+    ],
+)
+def test_manifests_may_lie_beside_the_component(
+    language: Language, marker: str, beside: str
+) -> None:
+    files = {f"api/{marker}": b"dependencies", beside: b""}
+
+    part = part_of(Component("api", language, (marker,)), Files(list(files), files.get))
+
+    assert part.install.inputs == tuple(files)
+
+
+def test_so_many_manifests_are_read() -> None:
+    files = {f"{number}/Cargo.toml": "dependencies" for number in range(2_000)}
+
+    part = part_in(Language.RUST, {"Cargo.toml": "", **files})
+
+    assert len(part.install.inputs) == 500
+
+
+MANIFEST = """\
+[package]
+name = "x"
+default-run = "y"
+[lib]
+name = "lib"
+ [[bin]]
+name = "y"
+required-features = [
+  "z",
+]
+[[ test ]]
+name = "t"
+[dependencies]
+a = { version = "1", features = ["b"] }
+[target.'cfg(unix)'.dependencies]
+[libs]
+"""
+
+
+def test_a_manifest_of_rust_is_read_without_the_targets_that_are_not_there(tmp_path: Path) -> None:
+    (tmp_path / "Cargo.toml").write_text(MANIFEST)
+    command = part_in(Language.RUST, {"Cargo.toml": "dependencies"}).install.command
+
+    without_targets, _, fetch = command.replace("/workspace", str(tmp_path)).rpartition("\n")
+    subprocess.run(["/bin/sh", "-c", without_targets], check=True)
+
+    assert fetch == "cargo fetch"
+    assert (tmp_path / "Cargo.toml").read_text().splitlines() == [
+        "[package]",
+        'name = "x"',
+        "[dependencies]",
+        'a = { version = "1", features = ["b"] }',
+        "[target.'cfg(unix)'.dependencies]",
+        "[libs]",
+    ]
+    assert (tmp_path / "src/lib.rs").read_bytes() == b""
+
+
+def test_gems_are_used_as_they_are_locked_and_settings_of_the_work_say_nothing() -> None:
+    part = part_in(Language.RUBY, {"Gemfile": "gem 'a'", "Gemfile.lock": "", "spec/a_spec.rb": ""})
+
+    assert stages_of(part)["test"].command.startswith("bundle exec rspec ")
+    assert part.environment["BUNDLE_FROZEN"] == "true"
+    assert part.environment["BUNDLE_APP_CONFIG"] == "/deps/root.ruby/config"
+
+
+@pytest.mark.parametrize(
+    ("files", "command"),
+    [
+        ({"phpunit.xml.dist": ""}, 'phpunit --log-junit "$LV_REPORT"'),
+        ({"tests/ATest.php": ""}, 'phpunit --log-junit "$LV_REPORT" tests'),
+        ({"src/ATest.php": ""}, 'phpunit --log-junit "$LV_REPORT" .'),
+        ({"test/ATest.php": "", "composer.json": "{}"},
+         'phpunit --log-junit "$LV_REPORT" --bootstrap vendor/autoload.php test'),
+        ({"composer.json": '{"require-dev": {"pestphp/pest": "^3"}}', "tests/a.php": ""},
+         'pest --log-junit "$LV_REPORT"'),
+        ({"composer.json": '{"require-dev": ["pestphp/pest"]}', "tests/a.php": ""}, ""),
+    ],
+)  # fmt: skip
+def test_php_is_tested_by_what_it_is_written_for(files: dict[str, str], command: str) -> None:
+    assert stages_of(part_in(Language.PHP, files))["test"].command == command
+
+
+@pytest.mark.parametrize(
+    ("files", "is_tested"),
+    [
+        ({"a.csproj": "Microsoft.NET.Test.Sdk"}, True),
+        ({"a.sln": "", "tests/a.csproj": "<IsTestProject>true</IsTestProject>"}, True),
+        ({"a.csproj": "", "Directory.Build.props": "MSTest.Sdk"}, True),
+        ({"a.csproj": "xunit.core"}, False),
+        ({"a.csproj": "", "notes.txt": "Microsoft.NET.Test.Sdk"}, False),
+    ],
+)
+def test_dotnet_is_tested_where_a_project_names_what_runs_tests(
+    files: dict[str, str], is_tested: bool
+) -> None:
+    assert bool(stages_of(part_in(Language.DOTNET, files))["test"].command) is is_tested

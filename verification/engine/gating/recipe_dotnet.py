@@ -1,0 +1,113 @@
+""".NET: its own command, over the solution of a folder, else over its projects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import islice
+
+from verification.engine.gating.components import Component, Read
+from verification.engine.gating.stages import (
+    BUILD,
+    LINT,
+    REPORT,
+    RUN,
+    SECURITY,
+    TEST,
+    TYPES,
+    Expected,
+    Install,
+    Part,
+    Stage,
+    Stream,
+    deps_of,
+)
+from verification.engine.reports.problems import ProblemFormat
+from verification.engine.reports.testing import TestFormat
+
+MAX_MANIFESTS = 500
+PROJECTS = (".csproj", ".fsproj", ".vbproj")
+MANIFESTS = (
+    *PROJECTS, ".sln", ".props", ".targets", "nuget.config", "packages.lock.json", "global.json",
+)  # fmt: skip
+_TESTED = (b"Microsoft.NET.Test.Sdk", b"MSTest.Sdk", b"<IsTestProject>true")
+# A folder of output that came with the work would be taken for up to date.
+_AFRESH = (
+    "[ -e /tmp/afresh ] || { find . -name '*.??proj' -type f "
+    """-exec sh -c 'rm -rf "${1%/*}/bin" "${1%/*}/obj"' sh {} \\; && : > /tmp/afresh; }"""
+)
+_SOURCE = '--source "$NUGET_PACKAGES"'
+# Each project writes a report of its own.
+_GATHERED = f"""{{ echo '<TestRuns>'
+find "{REPORT}.d" -name '*.trx' -type f -exec sed '1s/^[^<]*<?xml[^>]*?>//' {{}} \\;
+echo '</TestRuns>'; }} > "{REPORT}"
+exit $code"""
+
+
+def dotnet(component: Component, paths: Sequence[str], read: Read) -> Part:
+    is_marked = bool(component.markers)
+    stages = (
+        _build(component),
+        Stage(TYPES, skipped="The build checks the types."),
+        Stage(LINT, skipped="No linter is configured."),
+        Stage(SECURITY, skipped="No security tool is set up for .NET."),
+        _test(component, paths, read),
+        Stage(RUN, skipped="No entry point is named."),
+    )
+    return Part(
+        component,
+        _install(component, paths) if is_marked else Install(),
+        stages,
+        environment={
+            "NUGET_PACKAGES": f"{deps_of(component)}/packages",
+            "DOTNET_CLI_HOME": "/tmp",  # noqa: S108 - of the container
+            "DOTNET_CLI_TELEMETRY_OPTOUT": "1",
+            "DOTNET_GENERATE_ASPNET_CERTIFICATE": "false",
+            "DOTNET_NOLOGO": "1",
+            "MSBUILDDISABLENODEREUSE": "1",
+        },
+    )
+
+
+def _over(component: Component, command: str) -> str:
+    """A command over each project, named by the shell itself."""
+    pattern = "*.sln" if any(one.endswith(".sln") for one in component.markers) else "*.??proj"
+    return f'for project in ./{pattern}; do {command} "$project"; done'
+
+
+def _install(component: Component, paths: Sequence[str]) -> Install:
+    """By project files and what they include; those beside the component may be named by its own."""
+    inputs = (path for path in paths if path.lower().endswith(MANIFESTS))
+    command = f'mkdir -p "$NUGET_PACKAGES"\n{_over(component, "dotnet restore")}'
+    return Install(command, tuple(islice(inputs, MAX_MANIFESTS)))
+
+
+def _build(component: Component) -> Stage:
+    if not component.markers:
+        return Stage(BUILD, skipped="There is no project file.")
+    command = _over(component, f"dotnet build -clp:NoSummary {_SOURCE}")
+    return Stage(BUILD, f"{_AFRESH}\n{command}", Expected(ProblemFormat.MSBUILD, Stream.OUT))
+
+
+def _test(component: Component, paths: Sequence[str], read: Read) -> Stage:
+    if not _is_tested(component, paths, read):
+        return Stage(TEST, skipped="No project names a test runner.")
+    command = _over(
+        component,
+        f'dotnet test {_SOURCE} --logger trx --results-directory "{REPORT}.d" ',
+    ).replace("; done", " || code=$?; done")
+    return Stage(
+        TEST, f'{_AFRESH}\ncode=0; mkdir -p "{REPORT}.d"\n{command}\n{_GATHERED}',
+        Expected(TestFormat.TRX),
+    )  # fmt: skip
+
+
+def _is_tested(component: Component, paths: Iterable[str], read: Read) -> bool:
+    """Whether a project below it, or what all projects include, names what runs tests."""
+    prefix = component.path("")
+    inner = (
+        path
+        for path in paths
+        if path.endswith(".props") or (path.startswith(prefix) and path.endswith(PROJECTS))
+    )
+    contents = (read(path) or b"" for path in islice(inner, MAX_MANIFESTS))
+    return any(said in content for content in contents for said in _TESTED)

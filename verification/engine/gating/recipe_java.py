@@ -1,0 +1,97 @@
+"""Java: Maven with Surefire's reports."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Sequence
+from itertools import islice
+
+from verification.engine.gating.components import Component, Read
+from verification.engine.gating.stages import (
+    BUILD,
+    LINT,
+    REPORT,
+    RUN,
+    SECURITY,
+    TEST,
+    TYPES,
+    Expected,
+    Install,
+    Part,
+    Stage,
+    Stream,
+    deps_of,
+)
+from verification.engine.reports.problems import ProblemFormat
+from verification.engine.reports.testing import TestFormat
+
+MAX_MANIFESTS = 500
+# A folder of output that came with the work would be taken for up to date.
+_AFRESH = (
+    "[ -e /tmp/afresh ] || { find . -name pom.xml -type f "
+    """-exec sh -c 'rm -rf "${1%/*}/target"' sh {} \\; && : > /tmp/afresh; }"""
+)
+_MAVEN = 'mvn -B -Dmaven.repo.local="$LV_REPOSITORY"'
+# Surefire chooses what runs the tests as it runs them, which nobody can foresee offline.
+_INSTALL = f"""{_MAVEN} -q dependency:go-offline
+get() {{ (cd / && {_MAVEN} -q dependency:get -Dartifact="$1"); }}
+cd "$LV_REPOSITORY"
+for one in org/apache/maven/plugins/maven-surefire-plugin/*/; do
+  [ -d "$one" ] || continue
+  for runner in junit-platform junit4 testng; do
+    get "org.apache.maven.surefire:surefire-$runner:$(basename "$one")"
+  done
+done
+for one in org/junit/platform/junit-platform-engine/*/; do
+  [ ! -d "$one" ] || get "org.junit.platform:junit-platform-launcher:$(basename "$one")"
+done
+"""
+# Reports have the name of this run in theirs: one that lies in the work has not. Where others
+# were written instead, nothing is known.
+_TEST = f"""{_AFRESH}
+run=$(basename "{REPORT}") code=0
+{_MAVEN} -o -fae -Dsurefire.reportNameSuffix="$run" test || code=$?
+if [ -n "$(find . -name "TEST-*-$run.xml" -type f | head -n 1)" ] ||
+  [ -z "$(find . -path '*/surefire-reports/TEST-*.xml' | head -n 1)" ]; then
+  {{ echo '<testsuites>'
+  find . -name "TEST-*-$run.xml" -type f -exec sed '1s/^<?xml[^>]*?>//' {{}} \\;
+  echo '</testsuites>'; }} > "{REPORT}"
+fi
+exit $code"""
+
+
+def java(component: Component, paths: Sequence[str], read: Read) -> Part:
+    folder = deps_of(component)
+    is_maven = component.path("pom.xml") in paths
+    why = "There are no commands for Java without Maven."
+    stages = (
+        Stage(
+            BUILD,
+            f"{_AFRESH}\n{_MAVEN} -o -q test-compile",
+            Expected(ProblemFormat.JAVAC, Stream.OUT),
+        )
+        if is_maven
+        else Stage(BUILD, skipped=why),
+        Stage(TYPES, skipped="The build checks the types."),
+        Stage(LINT, skipped="No linter is configured."),
+        Stage(SECURITY, skipped="No security tool is set up for Java."),
+        Stage(TEST, _TEST, Expected(TestFormat.JUNIT)) if is_maven else Stage(TEST, skipped=why),
+        Stage(RUN, skipped="No entry point is named."),
+    )
+    return Part(
+        component,
+        _install(paths) if is_maven else Install(),
+        stages,
+        environment={"LV_REPOSITORY": f"{folder}/m2"},
+    )
+
+
+def _install(paths: Sequence[str]) -> Install:
+    """By the manifests alone; those beside the component may be its parents."""
+    inputs = (path for path in paths if _is_manifest(path))
+    return Install(_INSTALL, tuple(islice(inputs, MAX_MANIFESTS)))
+
+
+def _is_manifest(path: str) -> bool:
+    folder, name = posixpath.split(path)
+    return name == "pom.xml" or posixpath.basename(folder) == ".mvn"

@@ -1,0 +1,103 @@
+"""PHP: Composer without the work's scripts, PHPUnit or Pest, and PHP's own look at each file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from verification.engine.gating.components import Component, Read
+from verification.engine.gating.manifests import inner_table, json_table
+from verification.engine.gating.stages import (
+    BUILD,
+    LINT,
+    REPORT,
+    RUN,
+    SECURITY,
+    TEST,
+    TYPES,
+    Expected,
+    Install,
+    Part,
+    Stage,
+    Stream,
+    deps_of,
+)
+from verification.engine.reports.problems import ProblemFormat
+from verification.engine.reports.testing import TestFormat
+
+MANIFESTS = ("composer.json", "composer.lock")
+CONFIGURED = ("phpunit.xml", "phpunit.xml.dist", "phpunit.dist.xml")
+_BUILD = (
+    r"find . -name '*.php' ! -path '*/.*' ! -path '*/vendor/*' ! -path '*/node_modules/*' "
+    r"! -path '*/fixtures/*' ! -path '*/templates/*' ! -path '*/testdata/*' -print0 | "
+    # It ends with 255, for which xargs would end at once.
+    "xargs -0 -r sh -c 'code=0; for one; do "
+    'php -d display_errors=stderr -d log_errors=0 -l "$one" || code=1; done; exit $code\' sh'
+)
+
+
+def php(component: Component, paths: Sequence[str], read: Read) -> Part:
+    composer = json_table(read(component.path("composer.json")))
+    is_composed = component.path("composer.json") in paths
+    folder = deps_of(component)
+    stages = (
+        Stage(BUILD, _BUILD, Expected(ProblemFormat.PHP, Stream.ERR)),
+        Stage(TYPES, skipped="No type checker is configured."),
+        Stage(LINT, skipped="No linter is configured."),
+        Stage(SECURITY, skipped="No security tool is set up for PHP."),
+        _test(component, paths, composer),
+        Stage(RUN, skipped="No entry point is named."),
+    )
+    return Part(
+        component,
+        _install(component, paths, composer) if is_composed else Install(),
+        stages,
+        environment={
+            # What was installed comes before what lies in the work.
+            "PATH": f"{folder}/vendor/bin:/usr/local/bin:/usr/bin:/bin",
+            "COMPOSER_HOME": "/tmp/composer",  # noqa: S108 - of the container
+            "COMPOSER_VENDOR_DIR": f"{folder}/vendor",
+        },
+        linked={"vendor": f"{folder}/vendor"} if is_composed else {},
+    )
+
+
+def _install(component: Component, paths: Sequence[str], composer: Mapping[str, Any]) -> Install:
+    """In the work's own folder: what is installed says where the work's classes lie from there."""
+    inputs = tuple(path for path in map(component.path, MANIFESTS) if path in paths)
+    if _is_local(composer):
+        inputs = tuple(path for path in paths if path.startswith(component.path("")))
+    command = (
+        "composer install --no-interaction --no-progress --no-scripts --no-plugins --prefer-dist"
+    )
+    return Install(command, inputs)
+
+
+def _is_local(composer: Mapping[str, Any]) -> bool:
+    """Whether it needs what lies beside it: packages, or files whose classes are looked up."""
+    named = composer.get("repositories")
+    repositories = [*named.values()] if isinstance(named, dict) else named
+    is_path = any(
+        isinstance(one, dict) and one.get("type") in ("path", "artifact")
+        for one in (repositories if isinstance(repositories, list) else ())
+    )
+    loaded = (inner_table(composer, key) for key in ("autoload", "autoload-dev"))
+    return is_path or any("classmap" in one for one in loaded)
+
+
+def _test(component: Component, paths: Sequence[str], composer: Mapping[str, Any]) -> Stage:
+    prefix = component.path("")
+    inner = [path.removeprefix(prefix) for path in paths if path.startswith(prefix)]
+    is_pest = "pestphp/pest" in inner_table(composer, "require-dev")
+    is_configured = any(name in inner for name in CONFIGURED)
+    if not (is_pest or is_configured or any(path.endswith("Test.php") for path in inner)):
+        return Stage(TEST, skipped="There are no tests of PHPUnit or Pest.")
+    runner = "pest" if is_pest else "phpunit"
+    command = f'{runner} --log-junit "{REPORT}"'
+    if not (is_configured or is_pest):
+        folders = [
+            name for name in ("tests", "test") if any(p.startswith(f"{name}/") for p in inner)
+        ]
+        loaded = "--bootstrap vendor/autoload.php " if "composer.json" in inner else ""
+        command += f" {loaded}{folders[0] if folders else '.'}"
+    return Stage(TEST, command, Expected(TestFormat.JUNIT))

@@ -1,0 +1,94 @@
+"""Ruby: Bundler, RSpec with its own report, Minitest with one of ours."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from verification.engine.gating.components import Component, Read
+from verification.engine.gating.stages import (
+    BUILD,
+    LINT,
+    REPORT,
+    RUN,
+    SECURITY,
+    TEST,
+    TYPES,
+    Expected,
+    Install,
+    Part,
+    Stage,
+    Stream,
+    deps_of,
+)
+from verification.engine.reports.problems import ProblemFormat
+from verification.engine.reports.testing import TestFormat
+
+TOOLS = "/opt/loomverify"
+TRAILER = "loomverify: the test runner came to its end"
+MANIFESTS = ("Gemfile", "Gemfile.lock", ".ruby-version", ".tool-versions")
+_NEEDS_NOTHING = (b"#", b"source ", b"ruby ")
+"""Lines of a Gemfile that name no gem begin so."""
+_LOCAL = re.compile(
+    rb"\b(?:gemspec|path|eval_gemfile|instance_eval|require|require_relative|load|file|File|Dir)\b"
+)
+"""It reads what lies beside it."""
+_SPEC = re.compile(r"spec/.*_spec\.rb", re.DOTALL)
+_TEST = re.compile(r"tests?/(?:.*/)?(?:test_[^/]*|[^/]*_test)\.rb", re.DOTALL)
+_BUILD = (
+    r"find . -name '*.rb' ! -path '*/.*' ! -path '*/vendor/*' ! -path '*/node_modules/*' "
+    r"! -path '*/fixtures/*' ! -path '*/templates/*' ! -path '*/testdata/*' -print0 | "
+    f"xargs -0 -r ruby {TOOLS}/compile.rb"
+)
+
+
+def ruby(component: Component, paths: Sequence[str], read: Read) -> Part:
+    folder = deps_of(component)
+    install = _install(component, paths, read)
+    stages = (
+        Stage(BUILD, _BUILD, Expected(ProblemFormat.LINES, Stream.ERR)),
+        Stage(TYPES, skipped="No type checker is configured."),
+        Stage(LINT, skipped="No linter is configured."),
+        Stage(SECURITY, skipped="No security tool is set up for Ruby."),
+        _test(component, paths, "bundle exec " if install.command else ""),
+        Stage(RUN, skipped="No entry point is named."),
+    )
+    frozen = {"BUNDLE_FROZEN": "true"} if component.path("Gemfile.lock") in paths else {}
+    return Part(
+        component,
+        install,
+        stages,
+        environment={
+            "BUNDLE_PATH": f"{folder}/bundle",
+            # The work's own settings may say where to install, and for whom not to.
+            "BUNDLE_APP_CONFIG": f"{folder}/config",
+            "LANG": "C.UTF-8",
+            **frozen,
+        },
+    )
+
+
+def _install(component: Component, paths: Sequence[str], read: Read) -> Install:
+    content = read(component.path("Gemfile")) or b""
+    lines = filter(None, map(bytes.strip, content.splitlines()))
+    if all(line.startswith(_NEEDS_NOTHING) for line in lines):
+        return Install()
+    inputs = tuple(path for path in map(component.path, MANIFESTS) if path in paths)
+    if _LOCAL.search(content):
+        inputs = tuple(path for path in paths if path.startswith(component.path("")))
+    return Install("bundle install --retry 2", inputs)
+
+
+def _test(component: Component, paths: Sequence[str], run_by: str) -> Stage:
+    prefix = component.path("")
+    inner = [path.removeprefix(prefix) for path in paths if path.startswith(prefix)]
+    if any(map(_SPEC.fullmatch, inner)):
+        command = (
+            f"{run_by}rspec --require {TOOLS}/rspec_end.rb --format progress "
+            f'--format json --out "{REPORT}"'
+        )
+    elif any(map(_TEST.fullmatch, inner)):
+        command = f"{run_by}ruby -I lib -I test {TOOLS}/run_minitest.rb"
+    else:
+        return Stage(TEST, skipped="There are no tests of RSpec or Minitest.")
+    return Stage(TEST, command, Expected(TestFormat.RSPEC), trailer=TRAILER)

@@ -1,0 +1,95 @@
+"""Rust: cargo, which reports what it does, and clippy."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+
+from verification.engine.gating.components import Component, Read
+from verification.engine.gating.stages import (
+    BUILD,
+    LINT,
+    REPORT,
+    RUN,
+    SECURITY,
+    TEST,
+    TYPES,
+    Expected,
+    Install,
+    Part,
+    Stage,
+    deps_of,
+)
+from verification.engine.reports.problems import ProblemFormat
+from verification.engine.reports.testing import TestFormat
+
+MAX_MANIFESTS = 500
+# Cargo reads no manifest whose targets are not there: each is given an empty library instead.
+# A lock file says nothing of targets.
+_WITHOUT_TARGETS = r"""find /workspace -name Cargo.toml -exec sh -c '
+for manifest; do
+  awk "/^[ \t]*\[/ {
+    skip = /^[ \t]*(\[\[[ \t]*(bin|test|bench|example)[ \t]*\]\]|\[[ \t]*lib[ \t]*\])/
+  } !skip && !/^[ \t]*default-run[ \t]*=/" "$manifest" > "$manifest.own" &&
+  mv "$manifest.own" "$manifest" && mkdir -p "${manifest%/*}/src" && : > "${manifest%/*}/src/lib.rs"
+done' sh {} +
+"""
+_MESSAGES = f'--message-format json > "{REPORT}"'
+
+
+def rust(component: Component, paths: Sequence[str], read: Read) -> Part:
+    folder = deps_of(component)
+    stages = (
+        _built(component, paths, BUILD, "build"),
+        Stage(TYPES, skipped="The build checks the types."),
+        _built(component, paths, LINT, "clippy --all-targets"),
+        Stage(SECURITY, skipped="No security tool is set up for Rust."),
+        _test(component, paths),
+        Stage(RUN, skipped="No entry point is named."),
+    )
+    return Part(
+        component,
+        _install(component, paths, read),
+        stages,
+        environment={
+            # The toolchain itself: a proxy would look for the one that the work asks for.
+            "PATH": "/opt/loomverify/rust/bin:/usr/local/bin:/usr/bin:/bin",
+            "CARGO_HOME": folder,
+            "CARGO_TARGET_DIR": "/tmp/target",  # noqa: S108 - of the container
+            "CARGO_TERM_COLOR": "never",
+            # What is built once needs neither; there is room for so much.
+            "CARGO_INCREMENTAL": "0",
+            "CARGO_PROFILE_DEV_DEBUG": "0",
+        },
+    )
+
+
+def _install(component: Component, paths: Sequence[str], read: Read) -> Install:
+    """By the manifests alone; those beside the component may be named by its own."""
+    lock = component.path("Cargo.lock")
+    manifests = tuple(islice(_named("Cargo.toml", paths), MAX_MANIFESTS))
+    if not any(b"dependencies" in (read(path) or b"") for path in manifests):
+        return Install()
+    locked = (lock,) if lock in paths else ()
+    fetch = "cargo fetch --locked" if locked else "cargo fetch"
+    return Install(f"{_WITHOUT_TARGETS}{fetch}", (*manifests, *locked))
+
+
+def _named(name: str, paths: Iterable[str]) -> Iterator[str]:
+    return (path for path in paths if posixpath.basename(path) == name)
+
+
+def _built(component: Component, paths: Sequence[str], gate: str, verb: str) -> Stage:
+    if component.path("Cargo.toml") not in paths:
+        return Stage(gate, skipped="There is no Cargo.toml.")
+    return Stage(
+        gate, f"cargo {verb} --offline --workspace {_MESSAGES}", Expected(ProblemFormat.CLIPPY)
+    )
+
+
+def _test(component: Component, paths: Sequence[str]) -> Stage:
+    if component.path("Cargo.toml") not in paths:
+        return Stage(TEST, skipped="There is no Cargo.toml.")
+    command = f'cargo test --offline --workspace --no-fail-fast > "{REPORT}"'
+    return Stage(TEST, command, Expected(TestFormat.CARGO))
