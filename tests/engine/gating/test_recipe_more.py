@@ -80,7 +80,7 @@ def test_each_language_has_its_commands_and_says_why_where_it_has_none(
          "composer install", ["composer.json"]),
         (Language.PHP, {"a.php": ""}, "", []),
         (Language.JAVA, {"pom.xml": "", "a/pom.xml": "", ".mvn/extensions.xml": "", "A.java": ""},
-         "dependency:go-offline", ["pom.xml", "a/pom.xml", ".mvn/extensions.xml"]),
+         ":go-offline", ["pom.xml", "a/pom.xml", ".mvn/extensions.xml"]),
         (Language.JAVA, {"build.gradle": ""}, "", []),
         (Language.DOTNET, {"a.csproj": "", "NuGet.Config": "", "Directory.Build.props": "", "A.cs": ""},
          "dotnet restore", ["a.csproj", "NuGet.Config", "Directory.Build.props"]),

@@ -84,6 +84,7 @@ REPORTS = [
     (CARGO, "recorded/cargo/passed.txt", 0, (6, 0, 0, 1)),
     (CARGO, "recorded/cargo/uncaptured.txt", 0, (1, 0, 0, 0)),
     (CARGO, "recorded/cargo/together.txt", 101, (2, 1, 0, 1)),  # With standard error.
+    (CARGO, "recorded/cargo_1_63/failed.txt", 101, (1, 2, 0, 0)),
     (TRX, "written/trx/mixed.trx", 1, (1, 1, 0, 1)),
     (TRX, "written/trx/passed.trx", 0, (2, 0, 0, 0)),
     (TRX, "written/trx/aborted.trx", 1, (1, 0, 1, 0)),

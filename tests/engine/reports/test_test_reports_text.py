@@ -88,6 +88,15 @@ def test_text_that_counts_nothing_or_too_much_is_not_read(printed: str) -> None:
         read_tests(TEXT, printed.encode())
 
 
+def test_where_an_older_rust_says_that_a_test_failed_it_stands_at_the_end_of_the_message() -> None:
+    report = read_tests(CARGO, recorded("recorded/cargo_1_63/failed.txt"), "calc")
+
+    assert [(case.name, case.path, case.line) for case in report.cases[:2]] == [
+        ("tests::breaks", "calc/src/lib.rs", 15),
+        ("tests::halves", "calc/src/lib.rs", 10),
+    ]
+
+
 def test_the_binaries_of_cargo_are_summed_and_a_failure_has_its_place_and_text() -> None:
     report = read_tests(CARGO, recorded("recorded/cargo/failed.txt"), "calc")
 

@@ -11,6 +11,8 @@ _TROUBLE = re2.compile(
     rb"|max retries exceeded|read timed out|sslerror|certificate verify failed|tls handshake"
     rb"|econnrefused|econnreset|enotfound|etimedout|eai_again|socket hang up"
     rb"|no space left on device|disk quota exceeded"
+    rb"|getaddrinfo|unknown host|could not (?:reach host|transfer)|network failure"
+    rb"|unable to load the service index"
     rb"|dial tcp|i/o timeout|server misbehaving|unexpected eof"
     rb"|\b(?:429|500|502|503|504) (?:too many|internal|bad gateway|service|gateway|server error)"
 )

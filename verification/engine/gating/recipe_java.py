@@ -32,9 +32,10 @@ _AFRESH = (
     """-exec sh -c 'rm -rf "${1%/*}/target"' sh {} \\; && : > /tmp/afresh; }"""
 )
 _MAVEN = 'mvn -B -Dmaven.repo.local="$LV_REPOSITORY"'
+_DEPENDENCY = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1"
 # Surefire chooses what runs the tests as it runs them, which nobody can foresee offline.
-_INSTALL = f"""{_MAVEN} -q dependency:go-offline
-get() {{ (cd / && {_MAVEN} -q dependency:get -Dartifact="$1"); }}
+_INSTALL = f"""{_MAVEN} -q {_DEPENDENCY}:go-offline
+get() {{ (cd / && {_MAVEN} -q {_DEPENDENCY}:get -Dartifact="$1"); }}
 cd "$LV_REPOSITORY"
 for one in org/apache/maven/plugins/maven-surefire-plugin/*/; do
   [ -d "$one" ] || continue

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import dropwhile
 
 from verification.engine.reports.model import (
     CaseStatus,
@@ -32,6 +33,8 @@ _ASIDE = re.compile(r" - (?:should panic|compile fail|compile)$")
 _PLACE = re.compile(
     r"thread '[^\n]{0,1000}' (?:\(\d{1,9}\) )?panicked at ([^\s']{1,500}):(\d{1,9}):\d+:?"
 )
+_OLD_PLACE = re.compile(r".*', ([^\s']{1,500}):(\d{1,9}):\d{1,9}")
+"""Before Rust 1.73 it stands at the end of the message."""
 _STATUSES = {
     "ok": CaseStatus.PASSED,
     "bench:": CaseStatus.PASSED,
@@ -118,9 +121,15 @@ def _with_told(binary: _Binary, folder: str) -> Iterator[TestCase]:
     for case in binary.cases:
         told = binary.told.pop(case.name, [])
         if case.status is CaseStatus.FAILED and told:
-            place = next(filter(None, map(_PLACE.match, told)), None)
+            place = _place(told)
             path = inner_path(place[1], folder) if place else ""
             line = number(place[2]) if place and path else None
             yield replace(case, message=text("\n".join(told).strip()), path=path, line=line)
         else:
             yield case
+
+
+def _place(told: list[str]) -> re.Match[str] | None:
+    new = next(filter(None, map(_PLACE.match, told)), None)
+    panic = dropwhile(lambda line: " panicked at '" not in line, told)
+    return new or next(filter(None, map(_OLD_PLACE.fullmatch, panic)), None)
