@@ -11,6 +11,7 @@ MADE_BY: dict[str, dict[str, str]] = {
     "submit_run": {"run_id": "id"},
     "add_version": {"slug": "slug", "number": "version", "old": "version", "new": "version"},
     "create_webhook": {"webhook_id": "id"},
+    "create_waiver": {"waiver_id": "id"},
     "make_verifier": {"number": "number", "old": "number", "new": "number"},
     "start_replay": {"replay_id": "id"},
     "start_sample": {"sample_id": "id"},

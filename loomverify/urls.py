@@ -19,6 +19,7 @@ from verification.runs.export_api import router as exports_router
 from verification.runs.judged_api import router as judged_router
 from verification.runs.metrics_api import router as metrics_router
 from verification.runs.remediations.api import router as remediations_router
+from verification.runs.waivers.api import router as waivers_router
 from verification.trials.acceptance.api import router as acceptance_router
 from verification.trials.api import router as trials_router
 from verification.trials.judging.api import router as judging_router
@@ -38,6 +39,7 @@ for router in (
     judging_router,
     acceptance_router,
     remediations_router,
+    waivers_router,
     processes_router,
     backtest_router,
     examples_router,
@@ -57,6 +59,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("loomverify.accounts.urls")),
     path("", include("verification.runs.urls")),
     path("", include("verification.runs.remediations.urls")),
+    path("", include("verification.runs.waivers.urls")),
     path("", include("verification.reviews.urls")),
     path("", include("verification.golden.urls")),
     path("", include("verification.trials.urls")),

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import cache
+
+from django.utils import timezone
 
 from processes.definition.model import Definition, Phase
 from processes.selectors import definition_of
 from verification.engine.climb import Case
-from verification.engine.outcome import Purpose
+from verification.engine.gating.stages import SECURITY
+from verification.engine.outcome import COUNTING, Purpose
 from verification.engine.tiers import TierReport
 from verification.engine.verifier import VerifierSpec
 from verification.runs.calls import Books
@@ -18,6 +22,7 @@ from verification.runs.judging import StoredJudge, known_of_judges
 from verification.runs.models import TierResult
 from verification.runs.storable import storable_report
 from verification.runs.submission import fence_of, submission_of
+from verification.runs.waivers.selectors import words_of_waivers
 from verification.runs.work import Begun, Work
 from verification.verifiers.models import VerifierVersion
 
@@ -36,7 +41,11 @@ def case_of(
         raise LookupError(f"phase {work.phase_id} is not in version {begun.process_version_id}")
     verifier = verifier_spec(begun.verifier_version_id)
     tier = tier or work.tier_requested
-    return case_by(definition, phase, verifier, work, files, tier, nonce or begun.uuid.hex)
+    case = case_by(definition, phase, verifier, work, files, tier, nonce or begun.uuid.hex)
+    is_waived = SECURITY in phase.gates and begun.purpose in COUNTING
+    if not is_waived:  # beside a run, its gates are told of as they were when it counted
+        return case
+    return replace(case, waivers=words_of_waivers(work.process_id, timezone.now()))
 
 
 def case_by(

@@ -24,6 +24,7 @@ from verification.runs.places import place_of
 from verification.runs.steps import Step
 from verification.runs.undecided import Undecided, undecided
 from verification.runs.viewing.viewer import Place, places_of
+from verification.runs.waivers.page import Beside, beside
 
 MAX_ATTEMPTS_LISTED = 20
 
@@ -87,6 +88,7 @@ class ListedFinding:
     number: int
     row: Finding
     place: str
+    beside: Beside | None = None
 
 
 @dataclass
@@ -146,7 +148,11 @@ class RunPage:
         rows = list(self.evaluation.findings.order_by("tier", "position"))
         order = [name for name, _ in GROUPS]
         rows.sort(key=lambda row: order.index(row.enforcement))
-        return [ListedFinding(n, row, place_of(row)) for n, row in enumerate(rows, start=1)]
+        waived = beside(self.run, rows, timezone.now())
+        return [
+            ListedFinding(n, row, place_of(row), waived.get(row.fingerprint))
+            for n, row in enumerate(rows, start=1)
+        ]
 
     @cached_property
     def groups(self) -> list[tuple[str, str, list[ListedFinding]]]:

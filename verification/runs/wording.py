@@ -58,6 +58,11 @@ REMEDIATION_STATES = {
     "failed": Badge("failed", "fail", _CROSS),
     "expired": Badge("expired", "warn", _CLOCK),
 }
+WAIVER_STATES = {
+    "active": Badge("waived", "part", _HALF),
+    "expired": Badge("expired", "warn", _CLOCK),
+    "ended": Badge("ended", "open", _SLASH),
+}
 REMEDIATION_MODES = {
     "confirm_or_prune": "Confirm or take out",
     "targeted_remediation": "Remedy this alone",

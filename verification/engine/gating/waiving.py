@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Protocol
 
 from processes.definition.model import Enforcement
 from verification.engine.finding import WAIVED, Finding, cleaned, with_fingerprints
@@ -14,11 +15,26 @@ from verification.engine.reports.model import Problem, ProblemSeverity
 WAIVABLE = "security_failed"
 
 
-def is_waivable(finding: Finding) -> bool:
+class Found(Protocol):
+    """A finding, as the engine has it or as it was stored."""
+
+    @property
+    def rule(self) -> str: ...
+    @property
+    def source(self) -> str: ...
+    @property
+    def reason_code(self) -> str: ...
+    @property
+    def verdict(self) -> str: ...
+    @property
+    def path(self) -> str: ...
+
+
+def is_waivable(found: Found) -> bool:
     """One certain problem in one file. What names no file could stand for any other."""
-    is_named = finding.reason_code == WAIVABLE and bool(finding.path)
-    is_certain = finding.verdict is FindingVerdict.VIOLATED
-    return is_named and is_certain and finding.rule == SECURITY and finding.source is Source.GATE
+    is_security = found.rule == SECURITY and found.source == Source.GATE
+    is_certain = found.reason_code == WAIVABLE and found.verdict == FindingVerdict.VIOLATED
+    return is_security and is_certain and bool(found.path)
 
 
 def accepted(findings: Iterable[Finding], waivers: Mapping[str, str]) -> Mapping[Finding, str]:

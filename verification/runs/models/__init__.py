@@ -32,6 +32,7 @@ from verification.runs.models.run import (
     Submission,
     Task,
 )
+from verification.runs.models.waiver import Waiver
 
 __all__ = [
     "OPEN_STATES",
@@ -64,4 +65,5 @@ __all__ = [
     "Task",
     "TierResult",
     "Vote",
+    "Waiver",
 ]
