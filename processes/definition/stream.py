@@ -107,7 +107,10 @@ def compose(source: str | bytes) -> yaml.Node:
     text = _decode(source)
     for _event in parse(text):
         pass
-    return cast("yaml.Node", yaml.compose(text, Loader=yaml.CSafeLoader))
+    try:
+        return cast("yaml.Node", yaml.compose(text, Loader=yaml.CSafeLoader))
+    except yaml.MarkedYAMLError as error:  # what parses, and names one anchor twice
+        raise Unreadable(_syntax(error)) from error
 
 
 def parse(source: str | bytes) -> Iterator[Any]:

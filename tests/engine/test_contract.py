@@ -64,13 +64,14 @@ STABLE_IDS = (
     "regex-rules",
     "claims",
     "not-run",
+    "loomverify-yaml",
 )
 BESIDE_CHECKS = ("gates",)
 ABOUT_A_FILES_ABSENCE = {"deliverable_missing", "deliverable_empty", "changed_file_missing"}
 EVERYTHING: dict[str, Any] = {
     "files": {
         "a.py": "def f(:", "b.json": "{", "c.yaml": "a: [", "d.md": "x", "e.png": "x",
-        "blank.md": "\n", "Case.md": "x",
+        "blank.md": "\n", "Case.md": "x", "loomverify.yaml": "colour: red\n",
     },
     "deliverables": ["a.py", "missing.md", "d.md", "e.png", "blank.md", "case.md"],
     "rules": [regex("no-x", "x", target="deliverables"), regex("bad", "(?=x)")],

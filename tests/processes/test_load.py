@@ -299,6 +299,7 @@ BILLION_LAUGHS = "a: &a [x]\n" + "".join(
         ("a: 1\nb: !secret x\n", "yaml.tag", 2),
         ("a: &a\n  - *a\n", "yaml.recursive", 2),
         ("a: 1\nb: *nowhere\n", "yaml.alias_unknown", 2),
+        ("a: &a 1\nb: &a 2\n", "yaml.syntax", 2),
         (f"a: {'[' * 200}\n", "yaml.depth", 1),
         ("a: " + "- " * 5 + "x", "yaml.syntax", 1),
         (f"a: [{'1, ' * 60_000}]\n", "yaml.nodes", 1),

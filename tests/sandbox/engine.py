@@ -80,8 +80,9 @@ def parts_of(files: Mapping[str, str], plan: Mapping[str, Sequence[str]] | str) 
     known = Files(list(contents), contents.get)
     found = components_of(contents, contents.get).found
     own = placed(read_overrides(contents.get(OWN_FILE, b"{}")), found, list(contents))
-    named = planned_of(plan) if isinstance(plan, str) else {None: Named(plan)}
-    return planned_parts(known, own, named)
+    if isinstance(plan, str):
+        return planned_parts(known, own, planned_of(plan))
+    return planned_parts(known, own, {None: Named(plan)})
 
 
 def sandbox_of(

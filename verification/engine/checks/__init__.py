@@ -17,6 +17,7 @@ from verification.engine.checks import (  # isort: skip
     patterns as patterns,
     claimed as claimed,
     not_run as not_run,
+    own_settings as own_settings,
 )
 from verification.engine.checks.read_once import ReadOnce
 from verification.engine.checks.registry import CHECKS, Check, Observation

@@ -1,11 +1,11 @@
-"""Commands that somebody names in place of the table's. They may not name who judges."""
+"""Commands that a plan or the work itself names in place of the table's: never who judges."""
 
 from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from verification.engine.gating.stages import (
     BUILD,
@@ -16,6 +16,7 @@ from verification.engine.gating.stages import (
     Install,
     Part,
     Stage,
+    Start,
     workdir,
 )
 
@@ -57,16 +58,62 @@ _GO_TEST = _Runner(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What somebody names for one component. `starts` stand before commands of the gate `run`.
+
+    `unreadable`: why nobody knows what they were to be.
+    """
+
+    commands: Mapping[str, Sequence[str]] = field(default_factory=dict, hash=False)
+    starts: tuple[Start, ...] = ()
+    unreadable: str = ""
+
+    @property
+    def gates(self) -> frozenset[str]:
+        run = {RUN} if self.starts or self.unreadable else set()
+        return frozenset(run | {gate for gate, one in self.commands.items() if one})
+
+    def without(self, gates: Collection[str]) -> Named:
+        rest = {gate: one for gate, one in self.commands.items() if gate not in gates}
+        return Named(rest) if RUN in gates else replace(self, commands=rest)
+
+
 def with_given(
     parts: Sequence[Part], commands: Mapping[str, Sequence[str]], paths: Sequence[str]
 ) -> list[Part]:
-    """A plan speaks of the work's first component, which is the nearest to its root."""
-    if not parts or not commands:
-        return list(parts)
-    first = parts[0]
-    stages = tuple(_replaced(stage, commands.get(stage.gate, ())) for stage in first.stages)
-    install = _install(first, commands.get(INSTALL, ()), paths)
-    return [replace(first, stages=stages, install=install), *parts[1:]]
+    """Who names no component speaks of the work's first one, the nearest to its root."""
+    if not parts:
+        return []
+    return [with_named(parts[0], Named(commands), paths), *parts[1:]]
+
+
+def with_named(part: Part, named: Named, paths: Sequence[str], *, is_own: bool = False) -> Part:
+    """`is_own`: it is the work that names them."""
+    stages = tuple(_renamed(stage, named, is_own=is_own) for stage in part.stages)
+    install = _install(part, named.commands.get(INSTALL, ()), paths)
+    return replace(part, stages=stages, install=install)
+
+
+def with_fewer(part: Part, seconds: Mapping[str, int]) -> Part:
+    """Lower the limits of gates; what is higher than a limit changes nothing."""
+    stages = []
+    for stage in part.stages:
+        most = stage.seconds or part.seconds[stage.gate]
+        fewer = seconds.get(stage.gate, 0)
+        stages.append(replace(stage, seconds=fewer) if 0 < fewer < most else stage)
+    return replace(part, stages=tuple(stages))
+
+
+def _renamed(stage: Stage, named: Named, *, is_own: bool) -> Stage:
+    if stage.gate == RUN and named.unreadable:
+        return Stage(RUN, unreadable=named.unreadable)
+    if stage.gate == RUN and named.starts:
+        command = "\n".join(start.command for start in named.starts)
+        started = Stage(RUN, command, seconds=stage.seconds, is_given=True, starts=named.starts)
+        return replace(started, is_own=is_own)
+    changed = _replaced(stage, named.commands.get(stage.gate, ()))
+    return changed if changed is stage else replace(changed, is_own=is_own)
 
 
 def _install(part: Part, commands: Sequence[str], paths: Sequence[str]) -> Install:

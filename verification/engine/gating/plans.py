@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 MAX_PLAN_CHARS = 200_000
 MAX_LINES = 50
 MAX_COMMAND_CHARS = 4_000
 SHELLS = frozenset({"", "bash", "sh", "shell", "zsh", "console", "shell-session", "terminal"})
+YAML = frozenset({"yaml", "yml"})
 GATES = {
     "install": "install", "installation": "install", "setup": "install", "dependencies": "install",
     "build": "build", "compile": "build",
@@ -21,13 +22,14 @@ GATES = {
 _HEADING = re.compile(
     r"""^\s{0,3}(?:[-*+]\s+|\d{1,3}[.)]\s+)?(?P<mark>\#{1,6}\s+)?(?P<bold>\*\*|__)?
     (?P<gate>[A-Za-z-]{3,14})(?P<check>\s+check)?(?P<word>\s+(?:commands?|steps?|scripts?))?\s*
+    (?:\((?P<folder>[^()]{1,300})\)\s*)?
     (?P<colon>:)?(?:\*\*|__)?(?P<after>:)?(?:\s*\#+)?\s*(?P<rest>.*)$""",
     re.VERBOSE | re.IGNORECASE,
 )
 _FENCE = re.compile(r"^ {0,3}(?P<fence>`{3,}|~{3,})\s*(?P<info>[^`]*)$")
 _INLINE = re.compile(r"`+([^`]+)`+\.?")
 _PROMPT = re.compile(r"^\s*[$%>]\s+")
-_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,16 +39,41 @@ class Heading:
     gate: str
     names_commands: bool
     rest: str
+    folder: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """What stands below a heading: commands, or the text of a YAML block.
+
+    `folder` is the component's that the heading speaks of, '' for the root; None: it names none.
+    """
+
+    gate: str
+    folder: str | None = None
+    commands: Sequence[str] = ()
+    yaml: str = ""
 
 
 def commands_of(plan: str) -> Mapping[str, Sequence[str]]:
-    """Return the commands of each gate that the plan names; of two lists for one gate the first counts.
+    """Return the commands of each gate that the plan names without naming a component.
+
+    Of two lists for one gate the first counts.
+    """
+    found: dict[str, Sequence[str]] = {}
+    for block in blocks_of(plan):
+        if block.commands and block.folder is None:
+            found.setdefault(block.gate, block.commands)
+    return found
+
+
+def blocks_of(plan: str) -> Iterator[Block]:
+    """Yield what the plan names for its gates, in the plan's order.
 
     A heading is bold, of Markdown, or a line that ends with a colon. Commands stand in a fenced or
     an indented block below it, or behind the colon in backticks. What is no shell's is none.
     """
     lines = plan[:MAX_PLAN_CHARS].splitlines()
-    found: dict[str, Sequence[str]] = {}
     position = 0
     while position < len(lines):
         heading = _heading(lines[position])
@@ -54,10 +81,8 @@ def commands_of(plan: str) -> Mapping[str, Sequence[str]]:
         if heading is None:
             position = _past_fence(lines, position - 1)
             continue
-        commands, position = _below(heading, lines, position)
-        if commands and heading.gate not in found:
-            found[heading.gate] = commands
-    return found
+        block, position = _below(heading, lines, position)
+        yield block
 
 
 def _heading(line: str) -> Heading | None:
@@ -72,27 +97,38 @@ def _heading(line: str) -> Heading | None:
     rest = match["rest"].strip()
     if not (is_marked or has_colon) or (rest and not has_colon):
         return None
-    return Heading(gate, bool(match["word"]), rest)
+    return Heading(gate, bool(match["word"]), rest, _folder(match["folder"]))
 
 
-def _below(heading: Heading, lines: Sequence[str], position: int) -> tuple[Sequence[str], int]:
-    """The commands of a heading, and the line behind them."""
+def _folder(named: str | None) -> str | None:
+    """As components call it."""
+    if named is None:
+        return None
+    return "/".join(step for step in named.strip(" `").split("/") if step not in ("", "."))
+
+
+def _below(heading: Heading, lines: Sequence[str], position: int) -> tuple[Block, int]:
+    """What stands below a heading, and the line behind it."""
+    block = Block(heading.gate, heading.folder)
     if heading.rest:
         inline = _INLINE.fullmatch(heading.rest)
-        return (_clean([inline[1]]) if inline else (), position)
+        return replace(block, commands=_clean([inline[1]]) if inline else ()), position
     while position < len(lines) and not lines[position].strip():
         position += 1
     if position == len(lines):
-        return (), position
+        return block, position
     fence = _FENCE.match(lines[position])
     if fence is None:
-        block = list(_indented(lines, position)) if heading.names_commands else []
-        return _clean(block), position + len(block)
+        found = list(_indented(lines, position)) if heading.names_commands else []
+        return replace(block, commands=_clean(found)), position + len(found)
     end = _past_fence(lines, position)
+    inner = lines[position + 1 : end - 1]
     info = fence["info"].split()
     shell = info[0].lower() if info else ""
+    if shell in YAML:
+        return replace(block, yaml="\n".join(inner)), end
     is_shell = shell in SHELLS and (shell or heading.names_commands)
-    return (_clean(lines[position + 1 : end - 1]) if is_shell else (), end)
+    return replace(block, commands=_clean(inner) if is_shell else ()), end
 
 
 def _past_fence(lines: Sequence[str], position: int) -> int:
@@ -132,7 +168,11 @@ def _clean(block: Sequence[str]) -> Sequence[str]:
         is_open = commands[-1].endswith("\\") and not commands[-1].endswith("\\\\")
         if is_open:
             commands[-1] = commands[-1][:-1].rstrip()
-    is_odd = len(commands) > MAX_LINES or any(
+    return () if is_odd(commands) else tuple(commands)
+
+
+def is_odd(commands: Sequence[str]) -> bool:
+    """Whether these are none that anybody would have written, or could hand to a shell."""
+    return len(commands) > MAX_LINES or any(
         len(one) > MAX_COMMAND_CHARS or _UNPRINTABLE.search(one) for one in commands
     )
-    return () if is_odd else tuple(commands)

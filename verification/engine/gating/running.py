@@ -18,6 +18,7 @@ from verification.engine.gating.stages import (
     Part,
     Stage,
 )
+from verification.engine.gating.starting import start_all
 from verification.engine.outcome import Status
 from verification.engine.reports.model import TestCounts
 
@@ -104,15 +105,23 @@ def _run_stages(track: Track, sandbox: Sandbox, image: str, tell: Tell) -> Itera
             if report is None:
                 try:
                     box = box or stack.enter_context(sandbox.box(part, image))
-                    ended = box.run(stage)
+                    ended, found = _run(part, stage, box)
                 except SandboxLost as lost:
                     ended = Ended(lost=str(lost))
+                    found = judged(part, stage, ended)
                 if ended.exit_code in (None, OUT_OF_MEMORY_EXIT_CODE):
                     box = None  # it was stopped, or may have been, with all that ran in it
-                report = tell(part, stage, ended, judged(part, stage, ended))
+                report = tell(part, stage, ended, found)
             yield report
             if stage.gate == BUILD and report.status is not Status.PASSED:
                 why = "The build did not pass."
+
+
+def _run(part: Part, stage: Stage, box: Box) -> tuple[Ended, Judged]:
+    if stage.starts:
+        return start_all(part, stage, box.run)
+    ended = box.run(stage)
+    return ended, judged(part, stage, ended)
 
 
 def _install_report(part: Part, ended: Ended | None, tell: Tell) -> GateReport | None:
@@ -132,7 +141,12 @@ def _nothing_installed(part: Part) -> GateReport:
 
 
 def _left_out(part: Part, stage: Stage, why: str) -> GateReport:
-    """Skipped is not passed; a test gate with nothing to run says that there are no tests."""
+    """Skipped is not passed; a test gate with nothing to run says that there are no tests.
+
+    What somebody asked for, and nobody can read, is in doubt.
+    """
+    if stage.unreadable:
+        return GateReport(stage.gate, Status.ERROR, part.component.name, detail=stage.unreadable)
     report = GateReport(
         stage.gate, Status.SKIPPED, part.component.name, command=stage.command, detail=why
     )

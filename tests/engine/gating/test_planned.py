@@ -1,0 +1,135 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from processes.definition.model import Definition, Phase
+from tests.engine.gating.fakes import Listener, ScriptedSandbox
+from verification.engine.case import Case
+from verification.engine.evidence import Submission, TaskSpec
+from verification.engine.fakes import MemoryWorkspace
+from verification.engine.gating.given import Named
+from verification.engine.gating.planned import planned_of
+from verification.engine.gating.planning import Plan, plan_of
+from verification.engine.gating.running import run_track, tracks_of
+from verification.engine.gating.stages import ORDER, Part, Ready, Start
+from verification.engine.outcome import Status
+from verification.engine.verifier import VerifierSpec
+
+PLAN = """\
+## Test commands
+```bash
+make test
+```
+
+### Test commands (`backend/`): `make check`
+
+**Run (backend):**
+```yaml
+- command: python main.py
+  input: "3\\n"
+  expected_output: 4
+- {command: python -m app, ready: {port: 80}}
+```
+"""
+OWN = """\
+components:
+  - path: .
+    commands: {test: make mine, build: make all}
+    seconds: {test: 5}
+  - {path: backend, run: {command: mine}}
+"""
+
+
+def plan(text: str, files: dict[str, str]) -> Plan:
+    workspace = MemoryWorkspace(files)
+    submission = Submission(TaskSpec("t", "", plan=text), files=workspace.files)
+    phase = Phase(id="p", gates=ORDER)
+    case = Case(Definition(name="x", phases=(phase,)), phase, submission, VerifierSpec(), 1)
+    return plan_of(case, workspace)
+
+
+def commands(part: Part) -> dict[str, str]:
+    return {one.gate: one.command for one in part.stages if one.is_given}
+
+
+def test_a_plan_speaks_of_the_first_component_or_of_one_by_its_folder() -> None:
+    found = planned_of(PLAN)
+
+    assert found == {
+        None: Named({"test": ("make test",)}),
+        "backend": Named(
+            {"test": ("make check",)},
+            (Start("python main.py", "3\n", "4"), Start("python -m app", ready=Ready(80))),
+        ),
+    }
+
+
+def test_the_plan_counts_before_the_work_and_the_work_before_the_table() -> None:
+    files = {"setup.py": "", "backend/setup.py": "", "loomverify.yaml": OWN}
+
+    root, backend = plan(PLAN, files).parts
+    own_root, own_backend = plan("", files).parts
+
+    assert commands(root) == {"test": "make test", "build": "make all"}
+    assert commands(backend) == {"test": "make check", "run": "python main.py\npython -m app"}
+    assert commands(own_root) == {"test": "make mine", "build": "make all"}
+    assert commands(own_backend) == {"run": "mine"}
+    assert [one.is_own for one in root.stages if one.gate in ("test", "build")] == [True, False]
+    assert {one.seconds for one in root.stages if one.gate == "test"} == {5}
+
+
+def test_of_very_many_components_those_that_the_work_adds_are_left_out_last() -> None:
+    own = "components:\n" + "".join(f"  - {{path: b{n}, language: go}}\n" for n in range(3))
+    files = {f"a{n}/setup.py": "" for n in range(18)} | {f"b{n}/x.go": "" for n in range(3)}
+
+    found = plan("", {**files, "loomverify.yaml": own})
+
+    assert (len(found.parts), found.left_out) == (20, 1)
+
+
+@pytest.mark.parametrize(
+    ("block", "why"),
+    [
+        ("command: [", "line 2 of its block: Not YAML"),
+        ("- command: a\n  expected: 7", "line 2 of its block: run[0].expected is not a known key"),
+        (
+            "- {command: a, expected_output: [7]}",
+            "run[0].expected_output must be text, not a list.",
+        ),
+        ("- command:\n", "run[0].command must be"),
+        ("- {input: a, comand: b, ready: {port: 1}}", "run[0].command is required"),
+        ("command: a\ncommand: b", "run.command stands here twice"),
+    ],
+)
+def test_what_a_plan_expects_and_nobody_can_read_is_in_doubt(block: str, why: str) -> None:
+    text = f"Run:\n```yaml\n{block}\n```\n"
+
+    [part] = plan(text, {"setup.py": "", "loomverify.yaml": "run: mine\n"}).parts
+    [track] = tracks_of([part], ["run"], {})
+    [report] = run_track(track, ScriptedSandbox(), Listener())
+
+    assert (report.gate, report.status) == ("run", Status.ERROR)
+    assert why in report.detail
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Run:\n```yaml\nservices:\n  web:\n    command: x\n```\n",
+        "Build:\n```yaml\ncommand: x\n```\n",
+        "Run:\n```yaml\n\n```\n",
+        "```yaml\ncommand: x\n```\n",
+    ],
+)
+def test_other_yaml_is_not_meant_for_the_gate(text: str) -> None:
+    assert planned_of(text) == {}
+
+
+@given(st.text(alphabet='Run(b):`~\nyaml{}[]-*& comd"', max_size=200))
+def test_no_plan_raises(text: str) -> None:
+    found = planned_of(f"Run:\n```yaml\ncommand: {text}")
+
+    for named in found.values():
+        assert not (named.starts and named.unreadable)

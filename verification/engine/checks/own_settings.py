@@ -1,0 +1,36 @@
+"""What the work says of its own gates, as far as it cannot be followed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from verification.engine.case import Case, Ports
+from verification.engine.checks.drafts import violated
+from verification.engine.checks.registry import Observation, check
+from verification.engine.gating.planning import found_of
+from verification.engine.gating.stages import OWN_FILE
+
+ID = "loomverify-yaml"
+MAX_PROBLEMS = 10
+_SUGGESTION = "docs/gates.md says what loomverify.yaml may hold."
+
+
+@check(ID)
+def own_settings(case: Case, ports: Ports) -> Iterator[Observation]:
+    """Where no gate is asked for, nobody reads it."""
+    if not case.phase.gates or all(one.path != OWN_FILE for one in case.submission.files):
+        return
+    problems = found_of(case, ports.workspace).own.problems
+    for problem in problems[:MAX_PROBLEMS]:
+        yield violated(
+            ID,
+            "file_type_mismatch",
+            problem.message,
+            path=OWN_FILE,
+            line=problem.line,
+            column=problem.column,
+            suggestion=_SUGGESTION,
+        )
+    more = len(problems) - MAX_PROBLEMS
+    if more > 0:
+        yield violated(ID, "file_type_mismatch", f"{more} more problems.", path=OWN_FILE)

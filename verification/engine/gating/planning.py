@@ -1,0 +1,82 @@
+"""What is built and tried of a run's work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from verification.engine.case import Case
+from verification.engine.evidence import Workspace
+from verification.engine.gating.components import MAX_COMPONENTS, Component, components_of
+from verification.engine.gating.given import Named, with_fewer, with_named
+from verification.engine.gating.overrides import Own, Placed, placed, read_overrides
+from verification.engine.gating.planned import planned_of
+from verification.engine.gating.recipes import Files, part_of
+from verification.engine.gating.stages import OWN_FILE, Part
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """`left_out` counts the components that are more than are tried."""
+
+    parts: list[Part]
+    left_out: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The work's components, and what it says of them itself."""
+
+    files: Files
+    own: Placed
+    left_out: int = 0
+
+
+def plan_of(case: Case, workspace: Workspace) -> Plan:
+    """Every component with its commands: those of the plan, else the work's own, else the table's."""
+    found = found_of(case, workspace)
+    parts = parts_of(found.files, found.own, planned_of(case.submission.task.plan))
+    return Plan(parts[:MAX_COMPONENTS], found.left_out + max(0, len(parts) - MAX_COMPONENTS))
+
+
+def found_of(case: Case, workspace: Workspace) -> Found:
+    task = case.submission.task
+    files = Files([one.path for one in case.submission.files], _reader(case, workspace))
+    found = components_of(files.paths, files.read, f"{task.plan}\n{task.description}")
+    content = files.read(OWN_FILE)
+    if content is None:
+        return Found(files, Placed(found.found), found.left_out)
+    return Found(files, placed(read_overrides(content), found.found, files.paths), found.left_out)
+
+
+def parts_of(files: Files, own: Placed, planned: Mapping[str | None, Named]) -> list[Part]:
+    parts = []
+    for position, component in enumerate(own.components):
+        named = _planned(component, planned, is_first=position == 0)
+        part = part_of(component, files, own.components)
+        said = own.owns.get(component, Own(component.folder))
+        itself = Named(said.commands, said.starts).without(named.gates)
+        part = with_named(part, itself, files.paths, is_own=True)
+        part = with_named(part, named, files.paths)
+        parts.append(with_fewer(part, said.seconds))
+    return parts
+
+
+def _planned(component: Component, planned: Mapping[str | None, Named], *, is_first: bool) -> Named:
+    """Who names a component means all of that folder."""
+    named = planned.get(component.folder, Named())
+    general = planned.get(None, Named()).without(named.gates) if is_first else Named()
+    return Named(
+        {**general.commands, **named.commands},
+        named.starts or general.starts,
+        named.unreadable or general.unreadable,
+    )
+
+
+def _reader(case: Case, workspace: Workspace) -> Callable[[str], bytes | None]:
+    known = {one.path for one in case.submission.files}
+
+    def read(path: str) -> bytes | None:
+        return workspace.read(path) if path in known else None
+
+    return read
