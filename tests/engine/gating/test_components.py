@@ -79,6 +79,10 @@ def test_members_of_a_workspace_are_parts_of_it(files: dict[str, str], found: li
         (["a.js"], "", []),
         (["a.cs"], "A C# library on .NET", [". (dotnet)"]),
         (["a.rs"], "trust and frustration", []),
+        (["calc/main.py", "calc/tests/test_it.py"], "pytest", ["calc (python)"]),
+        (["calc/main.py", "README.md"], "pytest", [". (python)"]),
+        (["calc/main.py", "other/main.py"], "pytest", [". (python)"]),
+        (["src/calc/main.py", "src/test_it.py"], "pytest", [". (python)"]),
     ],
 )
 def test_without_a_marker_the_plans_words_tell(

@@ -63,6 +63,9 @@ SUFFIXES = {
 PROJECTS = (".csproj", ".fsproj", ".vbproj", ".sln")
 WEAK = frozenset({"requirements.txt", "pytest.ini"})
 """Below a component of their language they belong to it: docs and tests have their own."""
+USUAL_FOLDERS = frozenset(
+    {"app", "bin", "cmd", "docs", "lib", "pkg", "scripts", "source", "spec", "src", "test", "tests"}
+)
 WORDS = {
     Language.PYTHON: r"python|pytest|pip|django|flask|fastapi|poetry",
     Language.NODE: r"node(?:\.?js)?|npm|yarn|pnpm|javascript|typescript|react|vue|jest|vitest",
@@ -182,4 +185,15 @@ def _by_words(paths: Sequence[str], words: str) -> tuple[Component, ...]:
         if any(path.endswith(SUFFIXES[language]) for path in paths)
     }
     most = max(said.values(), default=0)
-    return tuple(Component("", one) for one in said if said[one] == most)[:1] if most else ()
+    folder = _shared_folder(paths)
+    return tuple(Component(folder, one) for one in said if said[one] == most)[:1] if most else ()
+
+
+def _shared_folder(paths: Sequence[str]) -> str:
+    """Some agents put a folder of the project's name before every path.
+
+    What lies at the root contradicts it, and so does a name that is usual within a project.
+    """
+    first = {path.partition("/")[0] if "/" in path else "" for path in paths}
+    [folder] = first if len(first) == 1 else [""]
+    return "" if folder in USUAL_FOLDERS else folder
