@@ -174,6 +174,12 @@ def _restore(argv: list[str]) -> int:
     return restore(argv, prepare=_prepare_and_set_up)
 
 
+def _advisories(argv: list[str]) -> int:
+    from verification.advisories.command import main as advisories
+
+    return advisories(argv, prepare=_prepare_and_set_up)
+
+
 def _prepare_and_set_up() -> None:
     _prepare()
     _set_up_django()
@@ -202,6 +208,7 @@ COMMANDS: dict[str, tuple[Command, str]] = {
     "relay": (_relay, "the relay alone: sweeps due runs, hands on events"),
     "scheduler": (_scheduler, "the scheduler alone: what happens by the clock"),
     "migrate": (_migrate, "prepare the database and the first project"),
+    "advisories": (_advisories, "load FILE…, status: known vulnerabilities of packages"),
     "backup": (_backup, "FILE: one file of everything, while everything runs"),
     "restore": (_restore, "FILE: everything back, into an empty installation"),
 }

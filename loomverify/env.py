@@ -69,6 +69,8 @@ class Environment:
     verifiers: tuple[tuple[str, str], ...]
     """Name and `package.module:callable` of the operator's own, in their order."""
     verifier_seconds: int
+    advisories_max_age_days: int
+    """Older knowledge of vulnerabilities does not say that there are none."""
 
 
 def read_environment(variables: Mapping[str, str]) -> Environment:
@@ -123,6 +125,9 @@ def read_environment(variables: Mapping[str, str]) -> Environment:
         verifiers=_verifiers(variables),
         verifier_seconds=_integer(
             variables, "LOOMVERIFY_VERIFIER_SECONDS", default=60, low=1, high=600
+        ),
+        advisories_max_age_days=_integer(
+            variables, "LOOMVERIFY_ADVISORIES_MAX_AGE", default=14, low=1, high=3650
         ),
     )
 

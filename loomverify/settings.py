@@ -38,6 +38,7 @@ INSTALLED_APPS = [
     "ninja",
     "loomverify.accounts",
     "processes",
+    "verification.advisories",
     "verification.verifiers",
     "verification.runs",
     "verification.reviews",

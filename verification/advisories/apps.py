@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class AdvisoriesConfig(AppConfig):
+    name = "verification.advisories"
+    label = "advisories"
