@@ -214,14 +214,14 @@ def test_a_test_gate_with_nothing_to_run_has_no_tests_and_one_left_out_does_not_
     assert tests == [TestCounts(), None]
 
 
-def test_nothing_is_run_for_a_language_without_a_recipe() -> None:
-    component = Component("", Language.RUST, ("Cargo.toml",))
+def test_work_in_a_language_without_a_recipe_is_looked_at_and_not_run() -> None:
+    component = Component("", Language.MAKE, ("Makefile",))
     sandbox = ScriptedSandbox()
 
-    found = told(part_of(component, Files(["Cargo.toml"], dict[str, bytes]().get)), sandbox)
+    found = told(part_of(component, Files(["Makefile"], dict[str, bytes]().get)), sandbox)
 
-    assert set(found.values()) == {"skipped"}
-    assert sandbox.asked == []
+    assert {gate for gate, ended in found.items() if ended != "skipped"} == {"security"}
+    assert sandbox.asked == ["box 1 of nothing", "1: security", "close 1"]
 
 
 ENDS = st.one_of(

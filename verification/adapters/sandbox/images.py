@@ -27,7 +27,13 @@ _COMMANDS: Mapping[str, str] = {
     "python": "python3 -m venv /opt/loomverify/python && "
     "/opt/loomverify/python/bin/python -m pip install --no-input --no-cache-dir --require-hashes "
     "-r /opt/loomverify/python.txt && mkdir -p /opt/loomverify/bin && "
-    "ln -s ../python/bin/ruff ../python/bin/mypy /opt/loomverify/bin/",
+    "ln -s ../python/bin/ruff ../python/bin/mypy /opt/loomverify/bin/ && "
+    # Programs, kept where no test finds a package of theirs; what they search by is made ready.
+    "/opt/loomverify/python/bin/python -m pip install --no-input --no-cache-dir --require-hashes "
+    "--no-deps --no-compile --target /opt/loomverify/look -r /opt/loomverify/look.txt && "
+    "/opt/loomverify/look/kingfisher/bin/kingfisher rules compile-cache --quiet --no-update-check "
+    "--confidence low --rule-cache-dir /opt/loomverify/look/cache && "
+    "chmod -R a+rX /opt/loomverify/look",
     # What nearly every package is compiled against is compiled once, not in every run.
     "go": "cd /opt/loomverify && PATH=/usr/local/go/bin:/usr/lib/go/bin:$PATH "
     "GOCACHE=/opt/loomverify/go-cache GOTOOLCHAIN=local GOFLAGS=-mod=mod go test ./... && "
@@ -37,7 +43,14 @@ _COMMANDS: Mapping[str, str] = {
     "{ ! command -v rustup >/dev/null || rustup component add clippy; }",
 }
 _FILES: Mapping[str, tuple[str, ...]] = {
-    "python": ("python.txt", "run_pytest.py"),
+    "python": (
+        "python.txt",
+        "run_pytest.py",
+        "look.txt",
+        "look.py",
+        "look_levels.py",
+        *sorted(f"rules/{one.name}" for one in (FOLDER / "rules").glob("*.yaml")),
+    ),
     "go": ("go.mod", "warm_test.go"),
     "ruby": ("compile.rb", "rspec_end.rb", "run_minitest.rb"),
 }

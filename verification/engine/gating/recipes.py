@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from verification.engine.gating.components import Component, Language, Read
+from verification.engine.gating.looking import look
 from verification.engine.gating.recipe_dotnet import dotnet
 from verification.engine.gating.recipe_go import go
 from verification.engine.gating.recipe_java import java
@@ -14,7 +15,7 @@ from verification.engine.gating.recipe_php import php
 from verification.engine.gating.recipe_python import python
 from verification.engine.gating.recipe_ruby import ruby
 from verification.engine.gating.recipe_rust import rust
-from verification.engine.gating.stages import SECONDS, Install, Part, Stage
+from verification.engine.gating.stages import INSTALL, SECONDS, SECURITY, Install, Part, Stage
 
 __all__ = ["Files", "part_of"]
 
@@ -40,11 +41,18 @@ RECIPES: Mapping[Language, Recipe] = {
 }
 
 
-def part_of(component: Component, files: Files) -> Part:
-    """A component with what is run for it; a language without a recipe has nothing to run."""
-    recipe = RECIPES.get(component.language)
-    if recipe is None:
-        why = f"There are no commands for {component.language}."
-        stages = tuple(Stage(gate, skipped=why) for gate in SECONDS if gate != "install")
-        return Part(component, Install(), stages)
-    return recipe(component, files.paths, files.read)
+def part_of(component: Component, files: Files, components: Sequence[Component] = ()) -> Part:
+    """A component with what is run for it, and what looks at it whatever its language.
+
+    `components` are all that are tried, so that none is looked at twice.
+    """
+    recipe = RECIPES.get(component.language, _without_recipe)
+    part = recipe(component, files.paths, files.read)
+    run = (stage for stage in part.stages if stage.gate != SECURITY)
+    return replace(part, stages=(*run, look(component, components)))
+
+
+def _without_recipe(component: Component, _paths: Sequence[str], _read: Read) -> Part:
+    why = f"There are no commands for {component.language}."
+    gates = (gate for gate in SECONDS if gate not in (INSTALL, SECURITY))
+    return Part(component, Install(), tuple(Stage(gate, skipped=why) for gate in gates))
