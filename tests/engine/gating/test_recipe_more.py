@@ -28,7 +28,7 @@ from verification.engine.reports.testing import TestFormat
         (Language.PHP, {"phpunit.xml": ""},
          {"build": '-l "$one"', "test": 'phpunit --log-junit "$LV_REPORT"'}),
         (Language.JAVA, {"pom.xml": ""},
-         {"build": "-o -q test-compile", "test": '-Dsurefire.reportNameSuffix="$run" test'}),
+         {"build": "offline -q test-compile", "test": '-Dsurefire.reportNameSuffix="$run" test'}),
         (Language.DOTNET, {"x.csproj": "Microsoft.NET.Test.Sdk"},
          {"build": "in ./*.??proj; do dotnet build", "test": "dotnet test --source"}),
         (Language.DOTNET, {"x.csproj": "", "x.sln": ""},

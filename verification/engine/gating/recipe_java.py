@@ -32,10 +32,23 @@ _AFRESH = (
     """-exec sh -c 'rm -rf "${1%/*}/target"' sh {} \\; && : > /tmp/afresh; }"""
 )
 _MAVEN = 'mvn -B -Dmaven.repo.local="$LV_REPOSITORY"'
+# What the install could not foresee is missing for no fault of the work: it could not be tried.
+_OFFLINE = f"""offline() {{
+  code=0
+  {_MAVEN} -o "$@" > "{REPORT}.log" 2>&1 || code=$?
+  cat "{REPORT}.log"
+  [ $code = 0 ] || ! grep -q 'in offline mode and the artifact' "{REPORT}.log" || exit 126
+}}"""
+_BUILD = f"""{_AFRESH}
+{_OFFLINE}
+offline -q test-compile
+exit $code"""
 _DEPENDENCY = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1"
-# Surefire chooses what runs the tests as it runs them, which nobody can foresee offline.
-_INSTALL = f"""{_MAVEN} -q {_DEPENDENCY}:go-offline
-get() {{ (cd / && {_MAVEN} -q {_DEPENDENCY}:get -Dartifact="$1"); }}
+# The first knows which versions the work chooses, and fails where its modules need each other;
+# the second knows of modules and plugins. Surefire chooses what runs the tests as it runs them.
+_INSTALL = f"""{_MAVEN} -q -fae {_DEPENDENCY}:resolve || echo 'Not all of it was found so.'
+{_MAVEN} -q {_DEPENDENCY}:go-offline
+get() {{ (cd / && {_MAVEN} -q {_DEPENDENCY}:get -Dartifact="$1") || echo "There is no $1."; }}
 cd "$LV_REPOSITORY"
 for one in org/apache/maven/plugins/maven-surefire-plugin/*/; do
   [ -d "$one" ] || continue
@@ -48,14 +61,15 @@ for one in org/junit/platform/junit-platform-engine/*/; do
 done
 """
 # Reports have the name of this run in theirs: one that lies in the work has not. Where others
-# were written instead, nothing is known.
+# were written instead, nothing is known. Surefire adds it to each class, too.
 _TEST = f"""{_AFRESH}
-run=$(basename "{REPORT}") code=0
-{_MAVEN} -o -fae -Dsurefire.reportNameSuffix="$run" test || code=$?
+{_OFFLINE}
+run=$(basename "{REPORT}")
+offline -fae -Dsurefire.reportNameSuffix="$run" test
 if [ -n "$(find . -name "TEST-*-$run.xml" -type f | head -n 1)" ] ||
   [ -z "$(find . -path '*/surefire-reports/TEST-*.xml' | head -n 1)" ]; then
   {{ echo '<testsuites>'
-  find . -name "TEST-*-$run.xml" -type f -exec sed '1s/^<?xml[^>]*?>//' {{}} \\;
+  find . -name "TEST-*-$run.xml" -type f -exec sed "1s/^<?xml[^>]*?>//; s/($run)//g" {{}} \\;
   echo '</testsuites>'; }} > "{REPORT}"
 fi
 exit $code"""
@@ -66,11 +80,7 @@ def java(component: Component, paths: Sequence[str], read: Read) -> Part:
     is_maven = component.path("pom.xml") in paths
     why = "There are no commands for Java without Maven."
     stages = (
-        Stage(
-            BUILD,
-            f"{_AFRESH}\n{_MAVEN} -o -q test-compile",
-            Expected(ProblemFormat.JAVAC, Stream.OUT),
-        )
+        Stage(BUILD, _BUILD, Expected(ProblemFormat.JAVAC, Stream.OUT))
         if is_maven
         else Stage(BUILD, skipped=why),
         Stage(TYPES, skipped="The build checks the types."),
@@ -83,7 +93,7 @@ def java(component: Component, paths: Sequence[str], read: Read) -> Part:
         component,
         _install(paths) if is_maven else Install(),
         stages,
-        environment={"LV_REPOSITORY": f"{folder}/m2"},
+        environment={"LV_REPOSITORY": f"{folder}/m2", "LC_ALL": "C.UTF-8"},
     )
 
 
