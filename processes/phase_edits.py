@@ -13,7 +13,11 @@ from processes.rule_edits import PHASES, Text, list_edits, path_of, phases_edits
 
 LINES = ("deliverables",)
 LISTS = ("depends_on", "gates")
-SCORE = {"score_threshold": "threshold", "score_max_iterations": "max_iterations"}
+SCORE = {
+    "score_threshold": "threshold",
+    "score_max_iterations": "max_iterations",
+    "score_budget_usd": "budget_usd",
+}
 NEW = Phase(id="")
 
 
@@ -32,6 +36,7 @@ def phase_values(phase: Phase) -> dict[str, Any]:
         "gates": list(phase.gates),
         "score_threshold": phase.score.threshold if phase.score else None,
         "score_max_iterations": phase.score.max_iterations if phase.score else None,
+        "score_budget_usd": phase.score.budget_usd if phase.score else None,
     }
 
 

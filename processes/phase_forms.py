@@ -10,7 +10,7 @@ from django import forms
 from django.http import QueryDict
 
 from processes.definition.model import Definition, Phase
-from processes.definition.phases import GATES, MAX_ATTEMPTS, MAX_ID, MAX_ITERATIONS
+from processes.definition.phases import GATES, MAX_ATTEMPTS, MAX_BUDGET_USD, MAX_ID, MAX_ITERATIONS
 from processes.forms import BlockField
 from processes.phase_edits import NEW, phase_values
 from processes.sent import kept, kept_line
@@ -104,6 +104,14 @@ class PhaseForm(forms.Form):
         min_value=1,
         max_value=MAX_ITERATIONS,
         help_text="Of work that is scored. Empty: 10.",
+    )
+    score_budget_usd = forms.FloatField(
+        label="Stopped at a cost of",
+        required=False,
+        min_value=0,
+        max_value=MAX_BUDGET_USD,
+        help_text="US dollars for judging a task, all rounds together. Empty: no bound.",
+        widget=forms.NumberInput(attrs={"step": "any"}),
     )
     custom_verifier = _line(
         "Verifier of its own",

@@ -99,8 +99,11 @@ class Deliverable:
 
 @dataclass(frozen=True, slots=True)
 class ScoreLoop:
+    """`budget_usd` is what judging a task may cost in all; None: whatever it costs."""
+
     threshold: float = 8.0
     max_iterations: int = 10
+    budget_usd: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ MAX_ID = 120
 MAX_PHASES = 200
 MAX_ATTEMPTS = 100
 MAX_ITERATIONS = 100
+MAX_BUDGET_USD = 1_000_000
 KEPT_IN_PHASE = (
     "validity_contract",
     "iteration",
@@ -122,6 +123,7 @@ def _score(value: Value) -> ScoreLoop | None:
         max_iterations=fields.read(
             "max_iterations", lambda part: part.integer(1, MAX_ITERATIONS), 10
         ),
+        budget_usd=fields.read("budget_usd", lambda part: part.number(0, MAX_BUDGET_USD), None),
     )
     fields.close()
     return loop

@@ -85,7 +85,7 @@ PLACES: Mapping[str, Place] = {
     "tools": {"guidance": (), "required": (), "excluded": ()},
     "prompt_contracts": {"verifier_constraints": (), "remediation_instructions": ()},
     "phases[]": PHASE,
-    "phases[].score": {"threshold": (), "max_iterations": ()},
+    "phases[].score": {"threshold": (), "max_iterations": (), "budget_usd": ()},
     "verification": {"rules": (), "policy": (), "remediation": ()},
     "verification.rules[]": RULE,
     "verification.rules[].examples": {"pass": (), "fail": ()},

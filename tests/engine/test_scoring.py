@@ -106,7 +106,7 @@ def test_the_loop_ends_when_it_is_good_enough_too_long_or_too_dear(
     score = Score(total, ScoreSource.AUTOMATED)
 
     found: Loop = decided(
-        score, loop=ScoreLoop(), iterations=iterations, cost_usd=cost, budget_usd=budget
+        score, loop=ScoreLoop(budget_usd=budget), iterations=iterations, cost_usd=cost
     )
 
     assert found.decision is decision
@@ -116,7 +116,7 @@ def test_the_loop_ends_when_it_is_good_enough_too_long_or_too_dear(
 def test_a_score_that_nothing_stands_behind_finishes_nothing() -> None:
     loose = ScoreLoop(threshold=4.0)
 
-    found = decided(resolved([], Measured()), loop=loose, iterations=0, cost_usd=0, budget_usd=None)
+    found = decided(resolved([], Measured()), loop=loose, iterations=0, cost_usd=0)
 
     assert found.decision is LoopDecision.ITERATE
 

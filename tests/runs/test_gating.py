@@ -158,6 +158,42 @@ def test_a_score_is_told_with_its_parts_and_what_follows_from_it(
     assert run["loop"]["decision"] == "iterate"
 
 
+def test_the_loop_stops_where_judging_the_task_has_cost_its_budget(
+    agent: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    new_process(agent.project, PROCESS.replace("{threshold", "{budget_usd: 2.5, threshold"))
+    monkeypatch.setattr(worker, "SandboxGates", Scripted(BUILD, TEST))
+    for cost, decision in [("1.5", "iterate"), ("1.0", "stop")]:
+        run = submit(agent, process="coding", tier=1, task={"id": "t", "description": cost})
+        Run.objects.filter(pk=run.pk).update(cost_usd=cost)
+        worker.work_on(run.pk, in_sandbox=True)
+
+        assert told(agent, run)["loop"]["decision"] == decision
+
+
+def test_a_loop_without_a_score_asks_a_person(agent: Caller) -> None:
+    process = PROCESS.replace("    gates: [build, test]\n", "")
+    new_process(agent.project, process)
+
+    run = agent.submit(process="coding", tier=1)
+
+    assert (run["verdict"], run["score"]["source"]) == ("accept", "neither")
+    assert run["review"]["reasons"] == ["low_confidence"]
+
+
+def test_what_failed_before_the_work_is_told_and_does_not_count(
+    coding: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = replace(TEST, failures=(), old_failures=1, is_old=True)
+
+    run = taken(coding, monkeypatch, BUILD, old)
+
+    [finding] = run["findings"]
+    assert (run["verdict"], run["confidence_level"]) == ("accept", "MEDIUM")
+    assert (finding["enforcement"], finding["reason_code"]) == ("observe", "tests_failed")
+    assert {one["name"]: one["points"] for one in run["score"]["parts"]}["tests"] == 4
+
+
 def test_what_was_shown_while_gates_ran_is_gone_when_they_have_ended(
     coding: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:

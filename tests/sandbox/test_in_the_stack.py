@@ -45,12 +45,15 @@ def _beats(stack: Stack) -> bool:
     return bool(stack.query("select 1 from runs_heartbeat where role = 'worker-sandbox'"))
 
 
-def submitted(stack: Stack, files: Mapping[str, str], task: str) -> str:
+def submitted(
+    stack: Stack, files: Mapping[str, str], task: str, base: Mapping[str, str] | None = None
+) -> str:
     body = {
         "process": "coding",
         "task": {"id": task, "description": "Add two numbers."},
         "output": "done",
         "files": dict(files),
+        **({"base": dict(base)} if base else {}),
     }
     with stack.client() as client:
         answer = client.post("/runs", json=body)
@@ -101,6 +104,31 @@ def test_a_failed_test_rejects_with_its_place(stack: Stack) -> None:
     assert (run["verdict"], run["reason_code"]) == ("reject", "tests_failed")
     assert finding["rule"] == "test"
     assert (finding["path"], finding["line"]) == ("tests/test_calc.py", 5)
+
+
+def test_only_what_is_new_since_the_base_counts(stack: Stack) -> None:
+    test = "def test_old():\n    assert sign(0) == 0\n"
+    before = {
+        "pytest.ini": "[pytest]\n",
+        "calc.py": "def sign(a):\n    return 1\n",
+        "test_calc.py": f"from calc import sign\n\n\n{test}",
+    }
+    grown = {**before, "more.py": "def half(a):\n    return a / 2\n"}
+    broken = {**grown, "test_more.py": "def test_new():\n    assert False\n"}
+
+    accepted = ended(stack, submitted(stack, grown, "grown", base=before))
+    rejected = ended(stack, submitted(stack, broken, "broken", base=before))
+
+    assert accepted["verdict"] == "accept"
+    assert [one["enforcement"] for one in accepted["findings"] if one["rule"] == "test"] == [
+        "observe"
+    ]
+    parts = {one["name"]: one["why"] for one in accepted["score"]["parts"]}
+    assert parts["coverage of changed lines"] == "0 of 2"
+    [finding] = [one for one in rejected["findings"] if one["enforcement"] == "hard"]
+    assert (rejected["verdict"], finding["path"]) == ("reject", "test_more.py")
+    [[count]] = stack.query("select count(*) from runs_basegateresult where reused_from_id is null")
+    assert count == 2, "the base was built and tested once for both"
 
 
 def test_a_killed_worker_leaves_no_container_and_loses_no_run(

@@ -18,6 +18,11 @@ class Scored:
     score: Score | None = None
     loop: Loop | None = None
 
+    @property
+    def asks_person(self) -> bool:
+        """A loop is to go by a score, and nothing stands behind it."""
+        return self.loop is not None and self.score is not None and self.score.asks_person
+
 
 def scored(
     phase: Phase,
@@ -27,13 +32,13 @@ def scored(
     iterations: int,
     cost_usd: float,
 ) -> Scored:
-    """Source: docs/engine.md, "Score and loop"."""
+    """`cost_usd` is what judging the task has cost so far.
+
+    Source: docs/engine.md, "Score and loop".
+    """
     if phase.score is None and not reports:
         return Scored()
     score = resolved(semantic, measured(reports))
     if phase.score is None:
         return Scored(None if score.asks_person else score)
-    loop = decided(
-        score, loop=phase.score, iterations=iterations, cost_usd=cost_usd, budget_usd=None
-    )
-    return Scored(score, loop)
+    return Scored(score, decided(score, loop=phase.score, iterations=iterations, cost_usd=cost_usd))

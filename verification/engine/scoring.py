@@ -117,17 +117,16 @@ def resolved(semantic: Sequence[float], measured: Measured) -> Score:
     return found or Score(NEITHER, ScoreSource.NEITHER)
 
 
-def decided(
-    score: Score, *, loop: ScoreLoop, iterations: int, cost_usd: float, budget_usd: float | None
-) -> Loop:
+def decided(score: Score, *, loop: ScoreLoop, iterations: int, cost_usd: float) -> Loop:
     """Whether the work is finished, mended once more, or stopped. `iterations` are those done."""
     if score.total >= loop.threshold and not score.asks_person:
         return Loop(LoopDecision.FINISH, f"{score.total:g} reaches {loop.threshold:g}.")
     if iterations >= loop.max_iterations:
         told = f"{iterations} rounds of {loop.max_iterations} are done; {score.total:g} stays."
         return Loop(LoopDecision.FINISH_FORCED, told)
-    if budget_usd is not None and cost_usd >= budget_usd:
-        return Loop(LoopDecision.STOP, f"${cost_usd:.2f} of ${budget_usd:.2f} are spent.")
+    budget = loop.budget_usd
+    if budget is not None and cost_usd >= budget:
+        return Loop(LoopDecision.STOP, f"${cost_usd:.2f} of ${budget:.2f} are spent.")
     told = f"{score.total:g} of {loop.threshold:g}, round {iterations} of {loop.max_iterations}."
     return Loop(LoopDecision.ITERATE, told)
 

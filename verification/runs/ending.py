@@ -11,7 +11,7 @@ from verification.engine.claims.settlement import ClaimState
 from verification.engine.climb import Case, Conclusion
 from verification.engine.feedback import Feedback
 from verification.engine.outcome import Action, Verdict
-from verification.engine.scored import Scored, scored
+from verification.engine.scored import Scored
 from verification.engine.scoring import Score
 from verification.engine.verifier import ENGINE_BUILD
 from verification.runs import events, reverifying
@@ -37,6 +37,7 @@ class Ending:
     action: Action
     at: datetime
     duration_ms: int
+    scored: Scored
     turn: reverifying.Turn | None
     flag: Flag | None
 
@@ -75,17 +76,6 @@ def evaluated(
 def score_json(score: Score) -> dict[str, Any]:
     parts = [asdict(part) for part in score.parts]
     return {"total": score.total, "source": score.source, "parts": parts}
-
-
-def score_of(ending: Ending) -> Scored:
-    """Iterations are the task's submissions, this one among them."""
-    return scored(
-        ending.case.phase,
-        ending.conclusion.gates,
-        ending.conclusion.scores,
-        iterations=ending.accounted.history.submissions,
-        cost_usd=0.0,
-    )
 
 
 def events_of(ending: Ending) -> list[events.Entry]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Sum
 from django.utils import timezone
 from psycopg.types.json import Jsonb
 
@@ -17,6 +19,7 @@ from verification.engine.climb import Case, Conclusion
 from verification.engine.following import counts_attempt, follow
 from verification.engine.outcome import COUNTING, Action, Purpose, Verdict
 from verification.engine.reviewing import Ended
+from verification.engine.scored import scored
 from verification.runs import (
     calls,
     events,
@@ -27,7 +30,7 @@ from verification.runs import (
     reverifying,
     statements,
 )
-from verification.runs.ending import Ending, announcement, evaluated, events_of, score_of
+from verification.runs.ending import Ending, announcement, evaluated, events_of
 from verification.runs.flags import Flag
 from verification.runs.holding import LeaseLost
 from verification.runs.leases import Lease
@@ -108,11 +111,26 @@ def _ending(
     conclusion = following.conclusion
     now = timezone.now()
     turn = reverifying.next_turn(work, conclusion, now=now, retry_after=retry_after)
-    flag = None if turn else _flag(work, begun, case, conclusion, accounted.terminal, now)
+    told = scored(
+        case.phase,
+        conclusion.gates,
+        conclusion.scores,
+        iterations=accounted.history.submissions,
+        cost_usd=_spent(work, case),
+    )
+    asking = (*conclusion.review_reasons, *(["low_confidence"] if told.asks_person else []))
+    flag = None if turn else _flag(work, begun, case, conclusion, asking, accounted.terminal, now)
     return Ending(
         work, begun, case, conclusion, accounted, following.said, following.action,
-        at=now, duration_ms=duration_ms, turn=turn, flag=flag,
+        at=now, duration_ms=duration_ms, scored=told, turn=turn, flag=flag,
     )  # fmt: skip
+
+
+def _spent(work: Work, case: Case) -> float:
+    """What judging the task has cost, in US dollars; asked where a loop goes by it."""
+    if case.phase.score is None or case.phase.score.budget_usd is None:
+        return 0.0
+    return float(Run.objects.filter(task=work.task_id).aggregate(cost=Sum("cost_usd"))["cost"] or 0)
 
 
 def _accounted(work: Work, begun: Begun, conclusion: Conclusion, history: TaskHistory) -> Accounted:
@@ -143,7 +161,7 @@ def _has_a_persons_word(work: Work) -> bool:
 
 def _parameters(lease: Lease, ending: Ending) -> dict[str, Any]:
     conclusion, accounted = ending.conclusion, ending.accounted
-    told = evaluated(conclusion, ending.action, ending.said, score_of(ending))
+    told = evaluated(conclusion, ending.action, ending.said, ending.scored)
     levels = [finding.enforcement for finding in conclusion.findings]
     history = asdict(accounted.history)
     del history["max_attempts"]
@@ -174,13 +192,19 @@ def _parameters(lease: Lease, ending: Ending) -> dict[str, Any]:
 
 
 def _flag(
-    work: Work, begun: Begun, case: Case, conclusion: Conclusion, terminal: str, now: datetime
+    work: Work,
+    begun: Begun,
+    case: Case,
+    conclusion: Conclusion,
+    reasons: Sequence[str],
+    terminal: str,
+    now: datetime,
 ) -> Flag:
     ended = Ended(
         run=work.uuid,
         outcome=conclusion.outcome,
         verdict=conclusion.verdict,
-        flags=conclusion.review_reasons,
+        flags=reasons,
         terminal=terminal,
         severity_class=conclusion.severity_class,
         reason_code=conclusion.reason_code,
