@@ -31,6 +31,7 @@ _COMPOSER = re2.compile(
     r"(?:[._-]?(stable|beta|b|rc|alpha|a|patch|pl|p)(?:[.-]?(\d+(?:[.-]\d+)*))?)?(?:\+[\w.-]+)?$"
 )
 _STABILITY = {"alpha": -3, "a": -3, "beta": -2, "b": -2, "rc": -1, "stable": 0}
+_MAVEN = re2.compile(r"^[A-Za-z]*\d[\w.+-]*$")
 _MAVEN_PART = re2.compile(r"[.-]|\d+|[^\d.-]+")
 _MAVEN_WORDS = {"alpha": 0, "beta": 1, "milestone": 2, "rc": 3, "snapshot": 4, "": 5, "sp": 6}
 _MAVEN_NAMES = {"cr": "rc", "ga": "", "final": "", "release": ""}
@@ -38,7 +39,7 @@ _MAVEN_SHORT = {"a": "alpha", "b": "beta", "m": "milestone"}
 """As they are written before a number."""
 _UNKNOWN_WORD = 7
 _RELEASE = _MAVEN_WORDS[""]
-_NOTHING = ((0, ""), (_RELEASE, ""))
+_NOTHING = ((1, 0, ""), (2, 0, ""), (0, _RELEASE, ""))
 
 
 class NoVersion(ValueError):
@@ -118,7 +119,7 @@ def _of_packagist(version: str) -> Key:
 
 def _of_maven(version: str) -> Key:
     """Source: Maven's "Version Order Specification"."""
-    if not version[0].isalnum():
+    if not _MAVEN.match(version):
         raise NoVersion(version)
     return (_MavenOrder(_maven_parts(version.lower())),)
 
@@ -129,7 +130,7 @@ def _maven_parts(version: str) -> list[Part]:
     is_nothing = True
     for mark, said in reversed(_maven_tokens(version)):
         part = _maven_part(mark, said)
-        if is_nothing and part[1:] in _NOTHING:
+        if is_nothing and part in _NOTHING:
             continue
         parts.append(part)
         is_nothing = mark == "-"
