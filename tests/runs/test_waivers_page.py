@@ -138,6 +138,7 @@ def test_a_finding_that_was_waived_when_it_counted_leads_to_its_waiver() -> None
     assert f"{list_of(run.project)}?finding={made.fingerprint}" in html
     assert '<span class="tag">waived</span>' in html
     assert said in html
+    assert "1 finding is waived." in html
     assert "Verify the run again" not in html
     Waiver.objects.update(ended_at=timezone.now())
     assert "which is over" in visitor(run.project).get(run_url(run)).content.decode()

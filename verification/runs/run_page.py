@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 from uuid import UUID
@@ -24,7 +24,7 @@ from verification.runs.places import place_of
 from verification.runs.steps import Step
 from verification.runs.undecided import Undecided, undecided
 from verification.runs.viewing.viewer import Place, places_of
-from verification.runs.waivers.page import Beside, beside
+from verification.runs.waivers.page import Beside, beside, remark
 
 MAX_ATTEMPTS_LISTED = 20
 
@@ -120,7 +120,8 @@ class RunPage:
     def headline(self) -> wording.Headline:
         if self.undecided and self.is_live:
             return self.undecided.headline(timezone.now())
-        return wording.headline(self.run, shown=None if self.is_live else self.evaluation)
+        said = wording.headline(self.run, shown=None if self.is_live else self.evaluation)
+        return replace(said, detail=said.detail or remark(self._found))
 
     @cached_property
     def next_step(self) -> str:

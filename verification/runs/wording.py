@@ -59,7 +59,7 @@ REMEDIATION_STATES = {
     "expired": Badge("expired", "warn", _CLOCK),
 }
 WAIVER_STATES = {
-    "active": Badge("waived", "part", _HALF),
+    "active": Badge("active", "part", _HALF),
     "expired": Badge("expired", "warn", _CLOCK),
     "ended": Badge("ended", "open", _SLASH),
 }

@@ -79,6 +79,12 @@ def beside(run: Run, found: Iterable[Finding], now: datetime) -> Mapping[str, Be
     return {name: Beside(known.get(name), WAIVED in one.place) for name, one in waivable.items()}
 
 
+def remark(found: Iterable[Finding]) -> str:
+    """Beside a verdict: how much is not counted."""
+    count = sum(WAIVED in one.place for one in found)
+    return f"{count} finding{' is' if count == 1 else 's are'} waived." if count else ""
+
+
 def just_ended(project: Project, name: str, now: datetime) -> Row | None:
     """The waiver of this name, while its ending can be taken back."""
     try:
