@@ -1,0 +1,149 @@
+"""Work in Rust, Ruby and PHP that is tried for real, none of which needs what is not there."""
+
+from __future__ import annotations
+
+import pytest
+from docker import APIClient
+
+from tests.sandbox.engine import tried
+from verification.engine.outcome import Status
+from verification.engine.reports.model import TestCounts
+
+pytestmark = pytest.mark.docker
+
+RUST = {
+    "Cargo.toml": '[package]\nname = "calc"\nversion = "0.1.0"\nedition = "2021"\n'
+    '\n[workspace]\nmembers = ["tax"]\n\n[dependencies]\ntax = { path = "tax" }\n'
+    "\n[lib]\ndoctest = false\n",
+    "src/lib.rs": "pub fn add(a: i32, b: i32) -> i32 {\n    a + tax::none() + b\n}\n",
+    "tests/adds.rs": "#[test]\nfn adds() {\n    assert_eq!(calc::add(1, 2), 3);\n}\n",
+    "tax/Cargo.toml": '[package]\nname = "tax"\nversion = "0.1.0"\nedition = "2021"\n'
+    "\n[lib]\ndoctest = false\n",
+    "tax/src/lib.rs": "pub fn none() -> i32 {\n    0\n}\n"
+    "\n#[test]\nfn there_is_none() {\n    assert_eq!(none(), 0);\n}\n",
+}
+RUBY = {
+    "Gemfile": 'source "https://rubygems.org"\n',
+    ".rspec": "--require spec_helper\n--format documentation\n",
+    "lib/calc.rb": "module Calc\n  def self.add(a, b) = a + b\nend\n",
+    "spec/spec_helper.rb": 'require "calc"\n',
+    "spec/calc_spec.rb": "RSpec.describe Calc do\n  it('adds') { expect(Calc.add(1, 2)).to eq 3 }\n"
+    "  xit('waits') { raise 'no' }\nend\n",
+}
+MINITEST = {
+    "Gemfile": "# Nothing is needed.\n",
+    "lib/calc.rb": RUBY["lib/calc.rb"],
+    "test/calc_test.rb": 'require "minitest/autorun"\nrequire "calc"\n\nclass CalcTest < Minitest::Test\n'
+    "  def test_adds\n    assert_equal 3, Calc.add(1, 2)\n  end\n\n  def test_waits\n    skip\n  end\nend\n",
+}
+PHP = {
+    "composer.json": '{"require": {"php": ">=8.0"}, "autoload": {"psr-4": {"Calc\\\\": "src/"}}}',
+    "src/Sum.php": "<?php\n\nnamespace Calc;\n\nfinal class Sum\n{\n    public static function of(int $a, int $b): int\n"
+    "    {\n        return $a + $b;\n    }\n}\n",
+    "tests/SumTest.php": "<?php\n\nuse PHPUnit\\Framework\\TestCase;\n\nfinal class SumTest extends TestCase\n{\n"
+    "    public function testAdds(): void\n    {\n        self::assertSame(3, Calc\\Sum::of(1, 2));\n    }\n}\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("files", "tests", "others"),
+    [
+        pytest.param(RUST, TestCounts(passed=2), ("passed", "passed"), id="rust"),
+        pytest.param(RUBY, TestCounts(passed=1, skipped=1), ("skipped", "skipped"), id="rspec"),
+        pytest.param(
+            MINITEST, TestCounts(passed=1, skipped=1), ("skipped", "skipped"), id="minitest"
+        ),
+        pytest.param(PHP, TestCounts(passed=1), ("passed", "skipped"), id="php"),
+    ],
+)
+def test_work_that_is_right_is_built_and_its_tests_are_counted(
+    engine: APIClient, files: dict[str, str], tests: TestCounts, others: tuple[str, str]
+) -> None:
+    found = tried(engine, files, "install", "build", "types", "lint", "test").reports
+
+    assert {gate: str(report.status) for gate, report in found.items()} == {
+        "install": others[0],
+        "build": "passed",
+        "types": "skipped",
+        "lint": others[1],
+        "test": "passed",
+    }
+    assert (found["test"].tests, found["test"].contradiction) == (tests, "")
+
+
+@pytest.mark.parametrize(
+    ("files", "wrong", "place"),
+    [
+        pytest.param(
+            RUST, {"src/lib.rs": "pub fn add(a: i32, b: i32) -> i32 {\n    a - b\n}\n"},
+            ("adds", "tests/adds.rs", 3), id="rust",
+        ),
+        pytest.param(
+            RUBY, {"lib/calc.rb": "module Calc\n  def self.add(a, b) = a - b\nend\n"},
+            ("adds", "spec/calc_spec.rb", 2), id="rspec",
+        ),
+        pytest.param(
+            MINITEST, {"lib/calc.rb": "module Calc\n  def self.add(a, b) = a - b\nend\n"},
+            ("test_adds", "test/calc_test.rb", 6), id="minitest",
+        ),
+        pytest.param(
+            PHP, {"src/Sum.php": PHP["src/Sum.php"].replace("+", "-")},
+            ("testAdds", "tests/SumTest.php", 9), id="php",
+        ),
+    ],
+)  # fmt: skip
+def test_work_that_is_wrong_is_told_test_by_test_at_its_place(
+    engine: APIClient, files: dict[str, str], wrong: dict[str, str], place: tuple[str, str, int]
+) -> None:
+    report = tried(engine, {**files, **wrong}, "test").reports["test"]
+
+    assert report.status is Status.FAILED
+    assert [(one.name, one.path, one.line) for one in report.failures] == [place], report
+
+
+@pytest.mark.parametrize(
+    ("files", "broken", "place"),
+    [
+        pytest.param(
+            RUST, {"src/lib.rs": "pub fn add(a: i32, b: i32) -> i32 {\n    c\n}\n"},
+            ("src/lib.rs", 2), id="rust",
+        ),
+        pytest.param(
+            RUBY, {"lib/calc.rb": "module Calc\n  def self.add(a, b) = )\nend\n"},
+            ("lib/calc.rb", 2), id="ruby",
+        ),
+        pytest.param(
+            PHP, {"src/Sum.php": "<?php\n\nfunction f() { return ]; }\n"}, ("src/Sum.php", 3), id="php",
+        ),
+    ],
+)  # fmt: skip
+def test_work_that_is_not_built_names_the_line_and_is_not_tried(
+    engine: APIClient, files: dict[str, str], broken: dict[str, str], place: tuple[str, int]
+) -> None:
+    found = tried(engine, {**files, **broken}, "build", "test").reports
+
+    assert found["build"].status is Status.FAILED
+    assert place in [(one.path, one.line) for one in found["build"].problems], found["build"]
+    assert (found["test"].status, found["test"].tests) == (Status.SKIPPED, None)
+
+
+@pytest.mark.parametrize(
+    ("files", "trick"),
+    [
+        # Nothing is run, and all of it is said to have passed.
+        pytest.param(RUBY, {".rspec": "--require spec_helper\n--dry-run\n"}, id="rspec-dry-run"),
+        pytest.param(RUBY, {"spec/spec_helper.rb": "exit! 0\n"}, id="rspec-left"),
+        pytest.param(
+            PHP,
+            {"phpunit.xml": '<phpunit bootstrap="leave.php"><testsuites/></phpunit>',
+             "leave.php": "<?php exit(0);\n"},
+            id="phpunit-left",
+        ),
+    ],
+)  # fmt: skip
+def test_a_runner_that_is_told_to_run_nothing_proves_nothing(
+    engine: APIClient, files: dict[str, str], trick: dict[str, str]
+) -> None:
+    report = tried(engine, {**files, **trick}, "test").reports["test"]
+
+    assert report.contradiction, report
