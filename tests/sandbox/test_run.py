@@ -45,7 +45,7 @@ ready: {{port: {port}, path: /healthz, seconds: {seconds}}}
 ```
 """
 NODE_SERVICE = """\
-require('http').createServer((_, answer) => answer.end('here')).listen(3000);
+require('http').createServer((_, answer) => answer.end('here')).listen(3000, 'localhost');
 """
 
 
@@ -110,29 +110,30 @@ def test_a_service_that_answers_is_ready_and_ends_with_its_gate(engine: APIClien
 
     assert said(report) == []
     assert (report.status, report.exit_code) == (Status.PASSED, 0)
-    assert report.duration_ms < 20_000
 
 
 @pytest.mark.parametrize(
-    ("app", "why"),
+    ("seconds", "app", "why"),
     [
-        (PY_SERVICE.format(status=503), "It was not ready within 6 s. It answered 503."),
-        (PY_SERVICE.replace("8000", "8001").format(status=200),
-         "It was not ready within 6 s. Nothing answered on port 8000."),
-        ("print('no way', flush=True)\nraise SystemExit(3)",
+        (5, PY_SERVICE.format(status=503), "It was not ready within 5 s. It answered 503."),
+        (1, PY_SERVICE.replace("8000", "8001").format(status=200),
+         "It was not ready within 1 s. Nothing answered on port 8000."),
+        (5, "print('no way', flush=True)\nraise SystemExit(3)",
          "It ended by itself with exit code 3. Nothing answered on port 8000.\nno way"),
-        (dedent("""\
+        (5, dedent("""\
             import socket
             listener = socket.create_server(("127.0.0.1", 8000))
             while True:
                 peer, _ = listener.accept()
                 peer.sendall(b"SSH-2.0\\r\\n")
-            """), "It was not ready within 6 s. What answered on port 8000 was not HTTP."),
+            """), "It was not ready within 5 s. What answered on port 8000 was not HTTP."),
     ],
 )  # fmt: skip
-def test_a_service_that_is_not_ready_says_how(engine: APIClient, app: str, why: str) -> None:
+def test_a_service_that_is_not_ready_says_how(
+    engine: APIClient, seconds: int, app: str, why: str
+) -> None:
     report = run(
-        engine, {"requirements.txt": "", "app.py": app}, ready("python3 app.py", seconds=6)
+        engine, {"requirements.txt": "", "app.py": app}, ready("python3 app.py", seconds=seconds)
     )
 
     [(reason, message)] = said(report)
@@ -140,7 +141,7 @@ def test_a_service_that_is_not_ready_says_how(engine: APIClient, app: str, why: 
     assert why in message
 
 
-def test_node_serves_on_any_address(engine: APIClient) -> None:
+def test_node_serves_on_the_name_of_the_loopback(engine: APIClient) -> None:
     files = {"package.json": "{}", "app.js": NODE_SERVICE}
 
     assert said(run(engine, files, ready("node app.js", port=3000, seconds=20))) == []

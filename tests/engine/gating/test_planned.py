@@ -114,6 +114,25 @@ def test_what_a_plan_expects_and_nobody_can_read_is_in_doubt(block: str, why: st
     assert why in report.detail
 
 
+def test_what_is_expected_where_no_component_is_found_is_in_doubt() -> None:
+    text = "Test (unit): `x`\n\nRun (web):\n```yaml\ncommand: y\n```\n"
+
+    [part] = plan(text, {"setup.py": ""}).parts
+
+    [run] = [one for one in part.stages if one.gate == "run"]
+    assert "a run in web" in run.unreadable
+    assert commands(part) == {}
+
+
+def test_of_two_languages_in_a_folder_a_plan_means_the_first() -> None:
+    files = {"setup.py": "", "package.json": "{}"}
+
+    first, second = plan("Run (.): `x`\n\nTest commands: `y`\n", files).parts
+
+    assert commands(first) == {"run": "x", "test": "y"}
+    assert commands(second) == {}
+
+
 @pytest.mark.parametrize(
     "text",
     [

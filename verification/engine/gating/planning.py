@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from verification.engine.case import Case
@@ -51,26 +51,43 @@ def found_of(case: Case, workspace: Workspace) -> Found:
 
 def parts_of(files: Files, own: Placed, planned: Mapping[str | None, Named]) -> list[Part]:
     parts = []
-    for position, component in enumerate(own.components):
-        named = _planned(component, planned, is_first=position == 0)
+    named = _by_component(own.components, planned)
+    for component in own.components:
         part = part_of(component, files, own.components)
         said = own.owns.get(component, Own(component.folder))
-        itself = Named(said.commands, said.starts).without(named.gates)
+        by_plan = named.get(component, Named())
+        itself = Named(said.commands, said.starts).without(by_plan.gates)
         part = with_named(part, itself, files.paths, is_own=True)
-        part = with_named(part, named, files.paths)
+        part = with_named(part, by_plan, files.paths)
         parts.append(with_fewer(part, said.seconds))
     return parts
 
 
-def _planned(component: Component, planned: Mapping[str | None, Named], *, is_first: bool) -> Named:
-    """Who names a component means all of that folder."""
-    named = planned.get(component.folder, Named())
-    general = planned.get(None, Named()).without(named.gates) if is_first else Named()
-    return Named(
-        {**general.commands, **named.commands},
-        named.starts or general.starts,
-        named.unreadable or general.unreadable,
+def _by_component(
+    components: Sequence[Component], planned: Mapping[str | None, Named]
+) -> Mapping[Component, Named]:
+    """A folder means the first component in it; no folder, the first of all."""
+    firsts = {component.folder: component for component in reversed(components)}
+    found = {firsts[folder]: one for folder, one in planned.items() if folder in firsts}
+    if not components:
+        return found
+    first, general = components[0], planned.get(None, Named())
+    own = found.get(first, Named())
+    rest = general.without(own.gates)
+    found[first] = Named(
+        {**rest.commands, **own.commands},
+        own.starts or rest.starts,
+        own.unreadable or general.unreadable or _nowhere(planned, firsts),
     )
+    return found
+
+
+def _nowhere(planned: Mapping[str | None, Named], known: Collection[str]) -> str:
+    """Commands for an unknown folder may be prose; what is expected of a run is not."""
+    for folder, named in planned.items():
+        if folder is not None and folder not in known and (named.starts or named.unreadable):
+            return f"The plan expects something of a run in {folder}, where no component was found."
+    return ""
 
 
 def _reader(case: Case, workspace: Workspace) -> Callable[[str], bytes | None]:

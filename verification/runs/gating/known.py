@@ -30,7 +30,7 @@ def inputs_sha256(
     """Names all that a gate's result depends on."""
     said = [
         ENGINE_BUILD, scope, image, part.component.name, stage.gate, stage.command,
-        stage.seconds, [asdict(start) for start in stage.starts],
+        stage.seconds, stage.is_own, [asdict(start) for start in stage.starts],
         sorted(part.environment.items()), sorted(part.linked.items()),
         sorted((path, sha256) for path, (sha256, _) in files.items()),
     ]  # fmt: skip
