@@ -4,6 +4,7 @@ Further folders are left out: others look at them. Exit code 0: nothing; 1: the 
 any other: nothing is known, and there is no report. No text of the work is printed.
 """
 
+import io
 import json
 import os
 import re
@@ -12,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import time
+import tokenize
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,8 +51,9 @@ BATCH_BYTES = 60_000_000
 MAX_RESULTS = 5_000
 MAX_MESSAGE_CHARS = 400
 
+PYTHON = (".py", ".pyi", ".pyw")
 LANGUAGES = {
-    "python": (".py", ".pyi"),
+    "python": PYTHON,
     "javascript": (".js", ".jsx", ".mjs", ".cjs"),
     "typescript": (".ts", ".tsx", ".mts", ".cts"),
     "go": (".go",),
@@ -71,7 +74,7 @@ LEVELS = {"ERROR": ERROR, "WARNING": WARNING, "INFO": NOTE}
 
 
 class Broken(Exception):
-    """A tool did not do what it is there for: says which, without a word of the work."""
+    """A tool did not do what it is there for: says which, without what the work says."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +119,7 @@ def main(folder: str, *left_out: str) -> int:
     try:
         files = list(place.files())
         runs = {
-            "ruff": list(dangers(place)),
+            "ruff": list(dangers(place, files)),
             "kingfisher": list(secrets(place, files)),
             "semgrep": list(patterns(place, files)),
         }
@@ -129,14 +132,17 @@ def main(folder: str, *left_out: str) -> int:
     return 0 if is_clean else 1
 
 
-def dangers(place: Place) -> Iterator[Found]:
+def dangers(place: Place, files: Sequence[tuple[str, int]]) -> Iterator[Found]:
     """Ruff's S rules; nothing in the work says what is looked at."""
+    for path, _ in files:
+        if path.endswith(PYTHON) and not is_read_alike(Path(path).read_bytes()):
+            raise Broken(f"{path} is Python in another encoding than UTF-8.")
     said = (
         "check --isolated --no-respect-gitignore --ignore-noqa --no-cache "
         "--select S --ignore S101 --output-format json --config"
     )
     words = [*said.split(), "exclude = []", str(place.folder)]
-    for one in run(RUFF, words, place, codes=(0, 1)):
+    for one in listed(run(RUFF, words, place, codes=(0, 1))):
         if place.has(one["filename"]):
             code, at = one["code"] or "", one["location"]
             yield Found(
@@ -147,6 +153,16 @@ def dangers(place: Place) -> Iterator[Found]:
                 at["row"],
                 at["column"],
             )
+
+
+def is_read_alike(content: bytes) -> bool:
+    """Whether ruff, which knows UTF-8 alone, reads the code that Python would run."""
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(content).readline)
+        run, looked_at = content.decode(encoding), content.decode()
+    except (SyntaxError, UnicodeError, LookupError):
+        return False
+    return run.encode("ascii", "ignore") == looked_at.encode("ascii", "ignore")
 
 
 def secrets(place: Place, files: Sequence[tuple[str, int]]) -> Iterator[Found]:
@@ -183,7 +199,7 @@ def batch_secrets(place: Place, batch: Sequence[str]) -> Iterator[Found]:
     if told["scan_failed"] or told["scan_partial"] or not told["scan_succeeded"]:
         raise Broken("kingfisher did not look at everything.")
     seen = set()
-    for one in report["findings"]:
+    for one in listed(report["findings"]):
         at, value = one["finding"], str(one["finding"]["snippet"])
         path = batch[int(Path(at["path"]).stem)]
         if (key := (path, at["line"], value)) not in seen:
@@ -223,7 +239,7 @@ def patterns(place: Place, files: Sequence[tuple[str, int]]) -> Iterator[Found]:
                  "-timeout", RULE_SECONDS, "-timeout_threshold", 1, "-max_memory", MEMORY_MEGABYTES]  # fmt: skip
         report = run(SEMGREP, [str(one) for one in words], place, codes=(0,))
     yield from not_read(report, len(targets))
-    for one in report["results"]:
+    for one in listed(report["results"]):
         # Whether the work wants it to be ignored (`is_ignored`) is not asked.
         said, start = one["extra"], one["start"]
         level = LEVELS[said["severity"]]
@@ -240,9 +256,9 @@ def is_packed(path: str, size: int) -> bool:
 
 def not_read(report: Mapping[str, Any], count: int) -> Iterator[Found]:
     """What could not be parsed is told; all else that went wrong leaves nothing known."""
-    if report["skipped_rules"] or len(report["paths"]["scanned"]) != count:
+    if report["skipped_rules"] or len(listed(report["paths"]["scanned"])) != count:
         raise Broken("semgrep did not look at everything.")
-    for one in report["errors"]:
+    for one in listed(report["errors"]):
         kind = one["error_type"] if isinstance(one["error_type"], str) else one["error_type"][0]
         if kind not in NOT_READ:
             raise Broken(f"semgrep told of an error: {kind}.")
@@ -280,6 +296,13 @@ def run(tool: Path, words: Sequence[str], place: Place, codes: Sequence[int]) ->
             return json.loads(out.read().decode(errors="replace"))
         except (ValueError, RecursionError):
             raise Broken(f"What {tool.name} wrote could not be read.") from None
+
+
+def listed(value: Any) -> list[Any]:
+    """What is something else could be gone through as if it were an empty one."""
+    if not isinstance(value, list):
+        raise Broken("A report is not of its tool's form.")
+    return value
 
 
 def write(runs: Mapping[str, Sequence[Found]]) -> None:
