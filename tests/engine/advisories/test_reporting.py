@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,7 @@ from verification.engine.advisories import comparing
 from verification.engine.advisories.comparing import Known
 from verification.engine.advisories.model import Ecosystem
 from verification.engine.advisories.osv import Advisory
-from verification.engine.advisories.reporting import Knowledge, report_of
+from verification.engine.advisories.reporting import Knowledge, reports_of
 from verification.engine.gates import GateReport, findings_of
 from verification.engine.outcome import FindingVerdict, Status
 from verification.engine.reports.model import ProblemSeverity
@@ -27,12 +28,12 @@ UNRATED = Advisory("GO-1", NPM, "lodash", (), "", None, ((("introduced", "0"),),
 LOCK = '{"packages": {"node_modules/lodash": {\n"version": "%s"}}}'
 
 
-def reported(
+def told(
     *advisories: Advisory,
     version: str = "4.17.20",
     knowledge: Knowledge | None = FRESH,
     content: bytes | None = None,
-) -> GateReport:
+) -> list[GateReport]:
     def look(_ecosystem: Ecosystem, names: Collection[str]) -> Known:
         known: dict[str, list[Advisory]] = {}
         for one in advisories:
@@ -40,7 +41,12 @@ def reported(
         return {name: told for name, told in known.items() if name in names}
 
     lock = (LOCK % version).encode() if content is None else content
-    return report_of("web/package-lock.json", lock, knowledge, look)
+    return [one.report for one in reports_of("web/package-lock.json", lock, knowledge, look)]
+
+
+def reported(*advisories: Advisory, **given: Any) -> GateReport:
+    (report,) = told(*advisories, **given)
+    return report
 
 
 def test_a_high_vulnerability_is_a_reject_that_names_it_and_what_mends_it() -> None:
@@ -102,12 +108,15 @@ def test_without_a_snapshot_nothing_is_said_of_the_work() -> None:
 
 
 def test_stale_knowledge_convicts_and_does_not_acquit() -> None:
-    assert reported(HIGH, knowledge=STALE).status is Status.FAILED
+    for reports in (told(HIGH, knowledge=STALE), told(MILD, knowledge=STALE)):
+        found, doubt = reports
+        assert found.problem_count == 1
+        assert [one.reason_code for one in findings_of(doubt)] == ["gate_error"]
 
-    for report in (reported(MILD, knowledge=STALE), reported(knowledge=STALE)):
-        (finding,) = findings_of(report)
-        assert (finding.reason_code, finding.verdict) == ("gate_error", FindingVerdict.UNKNOWN)
-        assert finding.message.startswith("Known vulnerabilities are 15 days old")
+    assert told(HIGH, knowledge=STALE)[0].status is Status.FAILED
+    (finding,) = findings_of(reported(knowledge=STALE))
+    assert (finding.reason_code, finding.verdict) == ("gate_error", FindingVerdict.UNKNOWN)
+    assert finding.message.startswith("Known vulnerabilities are 15 days old")
 
 
 def test_knowledge_is_fresh_up_to_its_last_day() -> None:
@@ -146,12 +155,13 @@ def test_what_is_beyond_our_bounds_is_doubt(monkeypatch: pytest.MonkeyPatch) -> 
     two = b'{"packages": {"node_modules/lodash": {"version": "1.0.0"},' \
         b'"node_modules/a/node_modules/lodash": {"version": "2.0.0"}}}'  # fmt: skip
 
-    for report in (reported(HIGH, content=two), report_of("go.sum", None, FRESH, lambda *_: {})):
+    (large,) = reports_of("go.sum", None, FRESH, lambda *_: {})
+    for report in (reported(HIGH, content=two), large.report):
         (finding,) = findings_of(report)
         assert (finding.reason_code, finding.verdict) == ("gate_error", FindingVerdict.UNKNOWN)
 
 
 def test_a_file_that_locks_nothing_is_skipped() -> None:
-    report = report_of("requirements.txt", b"django>=4\n", STALE, lambda *_: {})
+    (told,) = reports_of("requirements.txt", b"django>=4\n", STALE, lambda *_: {})
 
-    assert (report.status, list(findings_of(report))) == (Status.SKIPPED, [])
+    assert (told.report.status, list(findings_of(told.report))) == (Status.SKIPPED, [])

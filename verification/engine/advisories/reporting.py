@@ -1,8 +1,8 @@
-"""What a lock file's comparison says of the work, as a report of the gate `security`."""
+"""What a lock file's comparison says of the work, as reports of the gate `security`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -10,10 +10,15 @@ from verification.engine.advisories.comparing import Compared, Known, compared
 from verification.engine.advisories.locked import kind_of, read_locked
 from verification.engine.advisories.model import MAX_LOCK_BYTES, BeyondBounds, Ecosystem, Locked
 from verification.engine.gates import SECURITY, GateReport
+from verification.engine.gating.judging import MAX_TOLD, Judged
 from verification.engine.outcome import Status
-from verification.engine.reports.model import Problem, ProblemSeverity, Unreadable
+from verification.engine.reports.model import (
+    Problem,
+    ProblemReport,
+    ProblemSeverity,
+    Unreadable,
+)
 
-MAX_TOLD = 50
 MAX_DOUBTS_TOLD = 3
 NOTHING_LOCKED = "It pins no version of a package from a registry."
 
@@ -38,51 +43,64 @@ class Knowledge:
         return self.age_days > self.max_age_days
 
 
-def report_of(
+def reports_of(
     path: str, content: bytes | None, knowledge: Knowledge | None, look: Look
-) -> GateReport:
+) -> tuple[Judged, ...]:
     """Compare one lock file; `content` None is one that is larger than what is read.
+
+    Two where something is found, and more may be there than can be told.
 
     Source: docs/advisories.md, "What follows".
     """
     kind = kind_of(path)
     told = GateReport(SECURITY, Status.SKIPPED, path)
     if kind is None:
-        return replace(told, detail="It is no lock file.")
+        return (Judged(replace(told, detail="It is no lock file.")),)
     if knowledge is None:
         why = f"No known vulnerabilities of {kind.ecosystem} are loaded: loomverify advisories load"
-        return replace(told, detail=why)
+        return (Judged(replace(told, detail=why)),)
     try:
         if content is None:
             raise BeyondBounds(f"It is larger than {MAX_LOCK_BYTES:,} bytes.")
         locked = read_locked(path, content)
         if not locked:
-            return replace(told, detail=NOTHING_LOCKED)
+            return (Judged(replace(told, detail=NOTHING_LOCKED)),)
         found = compared(locked, look(kind.ecosystem, {one.name for one in locked}))
     except BeyondBounds as error:
         why = f"{path} was not compared with known vulnerabilities. {error}"
-        return replace(told, status=Status.ERROR, detail=why)
+        return (Judged(replace(told, status=Status.ERROR, detail=why)),)
     except Unreadable as error:
         said = f"This lock file cannot be read, and what it names was not compared. {error}"
         problem = Problem(said, path, severity=ProblemSeverity.MEDIUM)
-        return replace(told, problems=(problem,), problem_count=1, detail=said)
-    return _judged(told, locked, found, knowledge)
+        return (_with_problems(replace(told, detail=said), (problem,)),)
+    return tuple(_judged(told, locked, found, knowledge))
 
 
 def _judged(
     told: GateReport, locked: tuple[Locked, ...], found: Compared, knowledge: Knowledge
-) -> GateReport:
+) -> Iterator[Judged]:
     """What is found counts, however old; that nothing is found counts while it is fresh."""
-    told = replace(told, problems=found.problems[:MAX_TOLD], problem_count=len(found.problems))
-    taken = f"the known vulnerabilities of {knowledge.taken_at:%Y-%m-%d}"
-    if found.has_high:
-        why = f"{told.component} names packages with known vulnerabilities."
-        return replace(told, status=Status.FAILED, detail=why)
+    doubt = _doubt(told.component, found, knowledge)
+    if found.problems or not doubt:
+        many = f"{len(locked)} package{'' if len(locked) == 1 else 's'}"
+        why = f"{many} beside the known vulnerabilities of {knowledge.taken_at:%Y-%m-%d}."
+        status = Status.FAILED if found.has_high else Status.PASSED
+        yield _with_problems(replace(told, status=status, detail=why), found.problems)
+    if doubt:
+        yield Judged(replace(told, status=Status.ERROR, detail=doubt))
+
+
+def _with_problems(told: GateReport, problems: tuple[Problem, ...]) -> Judged:
+    total = len(problems)
+    report = replace(told, problems=problems[:MAX_TOLD], problem_count=total)
+    return Judged(report, problems=ProblemReport(total, problems))
+
+
+def _doubt(path: str, found: Compared, knowledge: Knowledge) -> str:
+    """Why more may be there; '' where nothing says so."""
     if found.doubts:
-        why = f"{'. '.join(found.doubts[:MAX_DOUBTS_TOLD])}."
-        return replace(told, status=Status.ERROR, detail=why)
+        return f"{'. '.join(found.doubts[:MAX_DOUBTS_TOLD])}."
     if knowledge.is_stale:
-        why = f"Known vulnerabilities are {knowledge.age_days} days old: {told.component} may be touched by newer ones."
-        return replace(told, status=Status.ERROR, detail=why)
-    many = f"{len(locked)} package{'' if len(locked) == 1 else 's'}"
-    return replace(told, status=Status.PASSED, detail=f"{many} beside {taken}.")
+        old = f"Known vulnerabilities are {knowledge.age_days} days old"
+        return f"{old}: newer ones may touch what {path} names."
+    return ""

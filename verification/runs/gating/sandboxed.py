@@ -72,7 +72,7 @@ class SandboxGates:
         if base:
             reports = against_base(trial, base, case, reports)
         reports = [_with_changed(trial, one, changed) for one in reports]
-        locked = lock_file_reports(case, self.workspace)
+        locked = lock_file_reports(case, self.workspace, base)
         return bounded([*reports, *_left_out(case, plan.left_out), *locked])
 
 

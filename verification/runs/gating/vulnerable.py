@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from django.utils import timezone
@@ -12,18 +13,55 @@ from verification.advisories.models import Snapshot
 from verification.advisories.selectors import known, snapshots
 from verification.engine.advisories.locked import adds_nothing, kind_of
 from verification.engine.advisories.model import MAX_LOCK_BYTES, Ecosystem
-from verification.engine.advisories.reporting import Knowledge, report_of
+from verification.engine.advisories.reporting import Knowledge, reports_of
 from verification.engine.case import Case
 from verification.engine.evidence import SubmittedFile, Workspace
 from verification.engine.gates import SECURITY, GateReport
+from verification.engine.gating.comparing import compared as against_older
+from verification.engine.gating.comparing import wants_base
+from verification.engine.gating.judging import Judged
 from verification.engine.outcome import Status
+from verification.runs.gating.trial import State
 
 MAX_LOCK_FILES = 20
 MAX_TOTAL_BYTES = 8_000_000
 
 
-def lock_file_reports(case: Case, workspace: Workspace) -> list[GateReport]:
-    """One for each lock file, where the phase asks for `security`.
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What lock files are compared with: what is known, and how they were before the work."""
+
+    read: Callable[[str], bytes]
+    base: State | None
+    taken: Mapping[Ecosystem, Snapshot]
+    now: datetime
+
+    def reports(self, file: SubmittedFile) -> Iterator[GateReport]:
+        for told in self._told(file.path, file.size, self.read):
+            yield (
+                against_older(told, self._before(file)) if wants_base(told.report) else told.report
+            )
+
+    def _before(self, file: SubmittedFile) -> Judged | None:
+        if self.base is None or file.path not in self.base.files:
+            return None
+        _, size = self.base.files[file.path]
+        return next(iter(self._told(file.path, size, self.base.workspace.read)))
+
+    def _told(self, path: str, size: int, read: Callable[[str], bytes]) -> Sequence[Judged]:
+        kind = kind_of(path)
+        snapshot = self.taken.get(kind.ecosystem) if kind else None
+        if snapshot is None:
+            return reports_of(path, None, None, known)
+        most = environment().advisories_max_age_days
+        content = read(path) if size <= MAX_LOCK_BYTES else None
+        return reports_of(path, content, Knowledge(snapshot.taken_at, self.now, most), known)
+
+
+def lock_file_reports(
+    case: Case, workspace: Workspace, base: State | None = None
+) -> list[GateReport]:
+    """Of each lock file, where the phase asks for `security`.
 
     What is known changes by the day: none of them is taken over from another run.
     """
@@ -32,8 +70,8 @@ def lock_file_reports(case: Case, workspace: Workspace) -> list[GateReport]:
     taken = snapshots()
     files = _lock_files(case, workspace)
     compared, left_out = _bounded(files)
-    now = timezone.now()
-    reports = [_report(one, workspace, taken, now) for one in compared]
+    looked = Looked(workspace.read, base, taken, timezone.now())
+    reports = [report for one in compared for report in looked.reports(one)]
     if any(_ecosystem(one) in taken for one in left_out):
         why = f"{len(left_out)} more lock files than are compared with known vulnerabilities."
         reports.append(GateReport(SECURITY, Status.ERROR, "other lock files", detail=why))
@@ -65,17 +103,6 @@ def _bounded(
             return compared, list(files[place:])
         compared.append(one)
     return compared, []
-
-
-def _report(
-    file: SubmittedFile, workspace: Workspace, taken: dict[Ecosystem, Snapshot], now: datetime
-) -> GateReport:
-    snapshot = taken.get(_ecosystem(file))
-    if snapshot is None:
-        return report_of(file.path, None, None, known)
-    content = workspace.read(file.path) if file.size <= MAX_LOCK_BYTES else None
-    most = environment().advisories_max_age_days
-    return report_of(file.path, content, Knowledge(snapshot.taken_at, now, most), known)
 
 
 def _ecosystem(file: SubmittedFile) -> Ecosystem:
