@@ -11,7 +11,6 @@ from verification.engine.gating.stages import (
     LINT,
     REPORT,
     RUN,
-    SECURITY,
     TEST,
     TYPES,
     Expected,
@@ -49,7 +48,6 @@ def dotnet(component: Component, paths: Sequence[str], read: Read) -> Part:
         _build(component),
         Stage(TYPES, skipped="The build checks the types."),
         Stage(LINT, skipped="No linter is configured."),
-        Stage(SECURITY, skipped="No security tool is set up for .NET."),
         _test(component, paths, read),
         Stage(RUN, skipped="No entry point is named."),
     )

@@ -12,7 +12,6 @@ from verification.engine.gating.stages import (
     LINT,
     REPORT,
     RUN,
-    SECURITY,
     TEST,
     TYPES,
     Expected,
@@ -85,7 +84,6 @@ def java(component: Component, paths: Sequence[str], read: Read) -> Part:
         else Stage(BUILD, skipped=why),
         Stage(TYPES, skipped="The build checks the types."),
         Stage(LINT, skipped="No linter is configured."),
-        Stage(SECURITY, skipped="No security tool is set up for Java."),
         Stage(TEST, _TEST, Expected(TestFormat.JUNIT)) if is_maven else Stage(TEST, skipped=why),
         Stage(RUN, skipped="No entry point is named."),
     )

@@ -12,7 +12,6 @@ from verification.engine.gating.stages import (
     LINT,
     REPORT,
     RUN,
-    SECURITY,
     TEST,
     TYPES,
     Expected,
@@ -44,7 +43,6 @@ def php(component: Component, paths: Sequence[str], read: Read) -> Part:
         Stage(BUILD, _BUILD, Expected(ProblemFormat.PHP, Stream.ERR)),
         Stage(TYPES, skipped="No type checker is configured."),
         Stage(LINT, skipped="No linter is configured."),
-        Stage(SECURITY, skipped="No security tool is set up for PHP."),
         _test(component, paths, composer),
         Stage(RUN, skipped="No entry point is named."),
     )

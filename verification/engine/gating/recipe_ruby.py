@@ -11,7 +11,6 @@ from verification.engine.gating.stages import (
     LINT,
     REPORT,
     RUN,
-    SECURITY,
     TEST,
     TYPES,
     Expected,
@@ -49,7 +48,6 @@ def ruby(component: Component, paths: Sequence[str], read: Read) -> Part:
         Stage(BUILD, _BUILD, Expected(ProblemFormat.LINES, Stream.ERR)),
         Stage(TYPES, skipped="No type checker is configured."),
         Stage(LINT, skipped="No linter is configured."),
-        Stage(SECURITY, skipped="No security tool is set up for Ruby."),
         _test(component, paths, "bundle exec " if install.command else ""),
         Stage(RUN, skipped="No entry point is named."),
     )

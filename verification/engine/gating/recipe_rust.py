@@ -12,7 +12,6 @@ from verification.engine.gating.stages import (
     LINT,
     REPORT,
     RUN,
-    SECURITY,
     TEST,
     TYPES,
     Expected,
@@ -44,7 +43,6 @@ def rust(component: Component, paths: Sequence[str], read: Read) -> Part:
         _built(component, paths, BUILD, "build"),
         Stage(TYPES, skipped="The build checks the types."),
         _built(component, paths, LINT, "clippy --all-targets"),
-        Stage(SECURITY, skipped="No security tool is set up for Rust."),
         _test(component, paths),
         Stage(RUN, skipped="No entry point is named."),
     )
