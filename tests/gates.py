@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from datetime import timedelta
 from typing import Any
@@ -21,6 +20,7 @@ from verification.engine.reports.model import (
     counted,
     gathered,
 )
+from verification.engine.reports.record import Record
 from verification.runs.models import Evaluation, GateProgress, GateResult, Run
 
 
@@ -49,12 +49,7 @@ def make_gate(
         contradiction=columns.pop("contradiction", ""),
         reused_from=str(reused_from.uuid) if reused_from else "",
     )
-    record = json.dumps(
-        {
-            "tests": asdict(tests) if tests else None,
-            "problems": asdict(problems) if problems else None,
-        }
-    )
+    record = Record(tests, problems)
     return GateResult.objects.create(
         evaluation=evaluation,
         gate=gate,
@@ -63,7 +58,7 @@ def make_gate(
         tests=asdict(report.tests) if report.tests else None,
         reused_from=reused_from,
         log=None if log is None else blob_of(project, log),
-        record=blob_of(project, record.encode()) if tests or problems else None,
+        record=None if record.is_empty else blob_of(project, record.to_json()),
         status=status,
         **{
             "component": ". (python)",

@@ -27,7 +27,7 @@ from tests.judged import live_of
 from verification.engine.outcome import Outcome, Status
 from verification.engine.reports.model import Problem, counted, gathered
 from verification.runs.evidence_store import delete_content
-from verification.runs.models import Evaluation, GateResult, Run, RunState
+from verification.runs.models import BaseGateResult, Evaluation, GateResult, Run, RunState
 
 pytestmark = pytest.mark.django_db
 
@@ -458,3 +458,30 @@ def test_an_evaluation_beside_the_one_that_counts_shows_its_own_gates(run: Run) 
 
     assert gate_url(row) in html
     assert ">build<" not in html
+
+
+def test_what_failed_before_the_work_is_marked_and_its_gates_stand_below(run: Run) -> None:
+    evaluation = live_of(run)
+    found = counted([failed("old", suite="tests"), failed("new", suite="tests"), passed("good")])
+    row = make_gate(evaluation, status=Status.FAILED, tests=found)
+    new = {"name": "new", "suite": "tests"}
+    row.report |= {
+        "failures": [one for one in row.report["failures"] if one["name"] == new["name"]],
+        "old_failures": 1,
+        "changed_lines": [3, 5],
+        "unrun": [["tests/test_calc.py", 2, 2], ["gone.py", 4, 9]],
+    }
+    row.save()
+    BaseGateResult.objects.create(
+        evaluation=evaluation, gate="test", status="failed", tests={"failed": 1, "passed": 1}
+    )
+
+    html, report = section(html_of(run)), html_of(run, gate_url(row))
+
+    assert "1 of them before the work · 3 of 5 new lines run" in html
+    assert "Before the work" in html
+    assert "1 passed, 1 failed" in html.partition("Before the work")[2]
+    old, fresh = (report.partition(f"{name}</b>")[2][:60] for name in ("old", "new"))
+    assert ("before the work, too" in old, "before the work, too" in fresh) == (True, False)
+    assert re.search(r'href="[^"]+#L2">tests/test_calc.py:2</a>', report)
+    assert '<span class="mono">gone.py:4-9</span>' in report

@@ -41,7 +41,7 @@ class GateReport:
     `failures` and `problems` are the first of them; `problem_count` counts all, None where nothing
     was looked for. With a base, `old_failures` and `old_problems` count those that were there before
     the work and are left out; `is_old`: nothing else is wrong. `coverage` is (covered, all) lines,
-    `changed_lines` the same of those that are new. `started_ms` counts from the first
+    `changed_lines` the same of those that are new, of which no test ran `unrun`: path, first, last. `started_ms` counts from the first
     gate's begin. `is_guess`: counted in a text for people. `is_lost`: the sandbox failed, not the
     work. `contradiction` says in words what cannot be true together. `log` and `record` are
     SHA-256 and size of what is kept of the output and of all that was reported; `inputs_sha256`
@@ -66,6 +66,7 @@ class GateReport:
     is_old: bool = False
     coverage: tuple[int, int] | None = None
     changed_lines: tuple[int, int] | None = None
+    unrun: tuple[tuple[str, int, int], ...] = ()
     is_guess: bool = False
     is_lost: bool = False
     contradiction: str = ""
@@ -97,6 +98,7 @@ class GateReport:
         read["tests"] = TestCounts(**saved["tests"]) if saved["tests"] is not None else None
         read["failures"] = tuple(map(TestCase.from_json, saved["failures"]))
         read["problems"] = tuple(map(Problem.from_json, saved["problems"]))
+        read["unrun"] = tuple(tuple(one) for one in saved.get("unrun", ()))
         for name in ("log", "record", "coverage", "changed_lines"):
             read[name] = tuple(saved[name]) if saved.get(name) else None
         return cls(**read)

@@ -1,17 +1,21 @@
-"""Which lines of the work are new: told by a base, else by the diff that came along."""
+"""Which lines of the work are new, by a base, else by its diff; and which of them tests ran."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from itertools import islice
 
+from verification.engine.gates import GateReport
 from verification.engine.gating.stages import Part
-from verification.engine.reports.coverage import lines_of_diff
-from verification.engine.reports.model import Unreadable
+from verification.engine.reports.coverage import changed_lines, lines_of_diff
+from verification.engine.reports.model import Coverage, Unreadable
+from verification.engine.reports.record import runs_of
 
 MAX_FILE_BYTES = 1_000_000
 MAX_FILES = 500
+MAX_UNRUN = 50
 
 Read = Callable[[str], bytes | None]
 Changed = Mapping[str, frozenset[int]]
@@ -54,3 +58,18 @@ def covering(part: Part, *, is_wanted: bool) -> Part:
     """Which lines the tests run is asked where it is known which are new: it takes time."""
     stages = tuple(one.covered() if is_wanted else replace(one, cover=None) for one in part.stages)
     return replace(part, stages=stages)
+
+
+def weighed(report: GateReport, coverage: Coverage, changed: Changed) -> GateReport:
+    """Told which of the new lines the tests ran, and the first of those they did not."""
+    missed = (
+        (path, first, last)
+        for path, lines in sorted(changed.items())
+        if (file := coverage.files.get(path)) is not None
+        for first, last in runs_of(lines & file.missed)
+    )
+    return replace(
+        report,
+        changed_lines=changed_lines(coverage, changed),
+        unrun=tuple(islice(missed, MAX_UNRUN)),
+    )

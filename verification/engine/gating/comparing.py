@@ -30,7 +30,7 @@ def wants_base(report: GateReport) -> bool:
 
 def restored(told: Judged) -> GateReport:
     """As it was told at first: what was old, new or accepted then may not be so now."""
-    report = replace(told.report, changed_lines=None)
+    report = replace(told.report, changed_lines=None, unrun=())
     if told.tests:
         report = replace(report, failures=tuple(_bad(told)[:MAX_TOLD]), old_failures=0)
     if told.problems:

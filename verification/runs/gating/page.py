@@ -5,16 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 from uuid import UUID
-
-from django.db.models import F, QuerySet
 
 from loomverify.env import environment
 from verification.engine.gating.stages import ORDER
 from verification.engine.outcome import Status
 from verification.runs import wording
-from verification.runs.gating.selectors import gate_rows
-from verification.runs.models import Evaluation, GateProgress, GateResult, Run, RunState
+from verification.runs.gating.selectors import shown_rows, with_told
+from verification.runs.models import (
+    BaseGateResult,
+    Evaluation,
+    GateProgress,
+    GateResult,
+    Run,
+    RunState,
+)
+from verification.runs.models.evaluation import GateRow
 from verification.runs.wording import Badge
 
 TICKS = 4
@@ -22,7 +29,6 @@ TAIL_LINES = 12
 MAX_TAIL_LINE_CHARS = 400
 MIN_BAR_PERCENT = 0.8
 MAX_POSITION = 32_767
-OF_REPORT = ("is_guess", "is_lost", "contradiction", "problem_count", "reused_from")
 TO_DO = (
     "Start a worker that reaches a Docker engine, "
     "or set LOOMVERIFY_SANDBOX=off where no submitted code may run."
@@ -34,29 +40,23 @@ TO_DO_WHEN_OFF = (
 COUNTED = (("passed", "passed"), ("failed", "failed"), ("errors", "broken"), ("skipped", "skipped"))
 
 
-def shown_rows() -> QuerySet[GateResult]:
-    """With what of its report a line says: `told_…`; the reports themselves may be long."""
-    told = {f"told_{name}": F(f"report__{name}") for name in OF_REPORT}
-    return gate_rows().annotate(**told)
-
-
 def gate_of(run: Run, evaluation: UUID, position: int) -> GateResult | None:
     """One gate with its report and what is kept beside it."""
     if position > MAX_POSITION:
         return None
-    found = GateResult.objects.select_related(
-        "evaluation", "reused_from", "log__project", "record__project"
-    ).defer("reused_from__search", "reused_from__result")
-    told = {f"told_{name}": F(f"report__{name}") for name in OF_REPORT}
-    here = found.annotate(**told).filter(evaluation__run=run, evaluation__uuid=evaluation)
-    return here.filter(position=position).first()
+    here = GateResult.objects.filter(
+        evaluation__run=run, evaluation__uuid=evaluation, position=position
+    )
+    beside = ("evaluation", "reused_from", "log__project", "record__project")
+    found = with_told(here).select_related(*beside)
+    return found.defer("reused_from__search", "reused_from__result").first()
 
 
 @dataclass(frozen=True, slots=True)
 class ShownGate:
     """`axis_ms` is as long as the time axis that its bar stands on."""
 
-    row: GateResult
+    row: GateRow
     axis_ms: int = 1
 
     @property
@@ -88,12 +88,32 @@ class ShownGate:
     @property
     def said(self) -> str:
         """What it counted, in words; else why nothing ran."""
+        if counted := self._counted:
+            return " · ".join(filter(None, (counted, self._before, self.covered)))
+        is_short = self.is_skipped or self.is_lost or not self.row.duration_ms
+        return self.row.detail if is_short else ""
+
+    @property
+    def _counted(self) -> str:
         if self.row.tests and any(self.row.tests.values()):
             return counted_words(self.row.tests)
         if problems := _told(self.row, "problem_count"):
             return f"{problems} problem{'' if problems == 1 else 's'}"
-        is_short = self.is_skipped or self.is_lost or not self.row.duration_ms
-        return self.row.detail if is_short else ""
+        return ""
+
+    @property
+    def _before(self) -> str:
+        old = sum(int(_told(self.row, name) or 0) for name in ("old_failures", "old_problems"))
+        return f"{old} of them before the work" if old else ""
+
+    @property
+    def covered(self) -> str:
+        """The share of new lines that the tests ran; of all lines, where none is new."""
+        if changed := _told(self.row, "changed_lines"):
+            return f"{changed[0]} of {changed[1]} new lines run"
+        if (lines := _told(self.row, "coverage")) and lines[1]:
+            return f"{lines[0] / lines[1]:.0%} of lines run"
+        return ""
 
     @property
     def x(self) -> str:
@@ -152,13 +172,21 @@ class GatesPart:
     def gates(self) -> list[ShownGate]:
         if self.evaluation is None or self.running:
             return []
-        rows = sorted(shown_rows().filter(evaluation=self.evaluation), key=_order)
+        rows = sorted(shown_rows(GateResult).filter(evaluation=self.evaluation), key=_order)
         gates = [ShownGate(row) for row in rows]
         ends = [0 if one.is_reused else one.row.started_ms for one in gates]
         axis = max(
             (at + one.row.duration_ms for at, one in zip(ends, gates, strict=True)), default=0
         )
         return [ShownGate(row, max(axis, 1)) for row in rows]
+
+    @cached_property
+    def base(self) -> list[ShownGate]:
+        """What was told of the workspace before the work."""
+        if not self.gates:
+            return []
+        rows = shown_rows(BaseGateResult).filter(evaluation=self.evaluation)
+        return [ShownGate(row) for row in sorted(rows, key=_order)]
 
     @cached_property
     def running(self) -> list[RunningGate]:
@@ -233,9 +261,9 @@ def counted_words(tests: dict[str, int]) -> str:
     return ", ".join(f"{tests[name]} {word}" for name, word in COUNTED if tests.get(name))
 
 
-def _told(row: GateResult, name: str) -> object:
+def _told(row: GateRow, name: str) -> Any:
     return getattr(row, f"told_{name}", None)
 
 
-def _order(row: GateResult) -> int:
+def _order(row: GateRow) -> int:
     return ORDER.index(row.gate) if row.gate in ORDER else len(ORDER)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 from urllib.parse import urlencode
 
 from django.urls import reverse
@@ -22,6 +20,7 @@ from verification.engine.reports.model import (
     TestCounts,
     TestReport,
 )
+from verification.engine.reports.record import Record
 from verification.runs.artefacts import MAX_SHOWN_LINES, Mark, Text, shown_file
 from verification.runs.evidence_store import EvidenceLost, read_blob
 from verification.runs.gating.page import ShownGate
@@ -51,6 +50,7 @@ class ShownTest:
     suite: str
     spot: Spot | None
     is_open: bool = False
+    is_old: bool = False
 
     @property
     def is_broken(self) -> bool:
@@ -98,37 +98,49 @@ class GatePage:
         return GateReport.from_json(self.row.report) if self.row.report else None
 
     @cached_property
-    def _record(self) -> Mapping[str, Any]:
+    def _record(self) -> Record:
         """All that was reported, or nothing where it is too long or no longer stored."""
         blob = self.row.record
         if blob is None or blob.size > MAX_RECORD_BYTES:
-            return {}
+            return Record()
         try:
-            found: Mapping[str, Any] = json.loads(read_blob(blob))
+            return Record.from_json(read_blob(blob))
         except EvidenceLost:
-            return {}
-        return found
+            return Record()
 
     @cached_property
     def tests(self) -> TestReport | None:
-        if saved := self._record.get("tests"):
-            return TestReport(
-                TestCounts(**saved["counts"]),
-                tuple(map(TestCase.from_json, saved["cases"])),
-                saved["is_guess"],
-            )
-        if self.report is None or self.report.tests is None:
-            return None
+        if self._record.tests or self.report is None or self.report.tests is None:
+            return self._record.tests
         return TestReport(self.report.tests, self.report.failures, self.report.is_guess)
 
     @cached_property
     def problems(self) -> ProblemReport | None:
-        if saved := self._record.get("problems"):
-            found = tuple(map(Problem.from_json, saved["problems"]))
-            return ProblemReport(saved["total"], found, saved["is_guess"])
-        if self.report is None or self.report.problem_count is None:
-            return None
+        if self._record.problems or self.report is None or self.report.problem_count is None:
+            return self._record.problems
         return ProblemReport(self.report.problem_count, self.report.problems, self.report.is_guess)
+
+    @cached_property
+    def unrun(self) -> list[Spot]:
+        """New lines that no test ran."""
+        places = self.report.unrun if self.report else ()
+        found = []
+        for path, first, last in places:
+            words = f"{path}:{first}" if first == last else f"{path}:{first}-{last}"
+            spot = self._spot(path, first)
+            found.append(Spot(words, spot.url if spot else ""))
+        return found
+
+    @cached_property
+    def _new(self) -> frozenset[tuple[str, str]] | None:
+        """The tests that fail for the first time; None where all do, or not all are named."""
+        report = self.report
+        if report is None or not report.old_failures or self.tests is None:
+            return None
+        bad = self.tests.counts.failed + self.tests.counts.errors
+        if len(report.failures) != bad - report.old_failures:
+            return None
+        return frozenset((one.suite, one.name) for one in report.failures)
 
     @cached_property
     def cases(self) -> Sequence[TestCase]:
@@ -148,7 +160,10 @@ class GatePage:
             with_context = number < MAX_CONTEXTS and case.status.is_bad
             spot = self._spot(case.path, case.line, with_context=with_context)
             path = case.path or paths.get(case.suite, "")
-            shown = ShownTest(case, inner_suite(case.suite, path), spot, number < MAX_OPEN)
+            is_old = self._new is not None and (case.suite, case.name) not in self._new
+            shown = ShownTest(
+                case, inner_suite(case.suite, path), spot, number < MAX_OPEN, is_old=is_old
+            )
             found.setdefault(path or case.suite or "Tests", []).append(shown)
         return [TestGroup(title, tests) for title, tests in found.items()]
 
@@ -167,7 +182,9 @@ class GatePage:
     def _files(self) -> dict[str, RunFile]:
         """Of the files of the run those that the report names."""
         named = self.problems.problems[:MAX_PROBLEMS_SHOWN] if self.problems else ()
-        paths = {*(one.path for one in self.cases), *(one.path for one in named)} - {""}
+        unrun = self.report.unrun if self.report else ()
+        told = {one.path for one in self.cases} | {one.path for one in named}
+        paths = (told | {path for path, _, _ in unrun}) - {""}
         rows = RunFile.objects.filter(run=self.run, path__in=paths).select_related("blob__project")
         return {row.path: row for row in rows} if paths else {}
 

@@ -16,11 +16,11 @@ from verification.engine.gating.changing import (
     changed_by_diff,
     changed_since,
     covering,
+    weighed,
 )
 from verification.engine.gating.planning import plan_of
 from verification.engine.gating.sandbox import SandboxLost
 from verification.engine.outcome import Status
-from verification.engine.reports.coverage import changed_lines
 from verification.runs.evidence_store import Digest
 from verification.runs.gating.base import against_base, base_of
 from verification.runs.gating.ports import LostGates
@@ -87,7 +87,7 @@ def _with_changed(trial: Trial, report: GateReport, changed: Changed) -> GateRep
     if not changed or report.coverage is None:
         return report
     coverage = trial.judged(report).coverage
-    return replace(report, changed_lines=changed_lines(coverage, changed)) if coverage else report
+    return weighed(report, coverage, changed) if coverage else report
 
 
 def _left_out(case: Case, count: int) -> list[GateReport]:

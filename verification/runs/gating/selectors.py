@@ -2,12 +2,34 @@
 
 from __future__ import annotations
 
-from django.db.models import QuerySet
+from typing import TypeVar
 
-from verification.runs.models import GateResult
+from django.db.models import F, QuerySet
+
+from verification.runs.models import BaseGateResult, GateResult
+
+Rows = TypeVar("Rows", GateResult, BaseGateResult)
+
+OF_REPORT = (
+    "is_guess", "is_lost", "contradiction", "problem_count", "reused_from",
+    "old_failures", "old_problems", "coverage", "changed_lines",
+)  # fmt: skip
 
 
 def gate_rows() -> QuerySet[GateResult]:
     """In their order, each with the run it was reused from, without what only the engine reads."""
-    rows = GateResult.objects.select_related("reused_from").order_by("position")
-    return rows.defer("report", "reused_from__search", "reused_from__result")
+    return _in_order(GateResult.objects.all())
+
+
+def shown_rows(rows: type[Rows]) -> QuerySet[Rows]:
+    """With what of its report a line says: `told_…`; the reports themselves may be long."""
+    return _in_order(with_told(rows._default_manager.all()))
+
+
+def with_told(rows: QuerySet[Rows]) -> QuerySet[Rows]:
+    return rows.annotate(**{f"told_{name}": F(f"report__{name}") for name in OF_REPORT})
+
+
+def _in_order(rows: QuerySet[Rows]) -> QuerySet[Rows]:
+    found = rows.select_related("reused_from").order_by("position")
+    return found.defer("report", "reused_from__search", "reused_from__result")
