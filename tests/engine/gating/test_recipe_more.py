@@ -7,7 +7,11 @@ import pytest
 
 from tests.engine.gating.test_recipes import part_in, stages_of
 from verification.engine.gating.components import Component, Language
+from verification.engine.gating.judging import judged
 from verification.engine.gating.recipes import Files, part_of
+from verification.engine.gating.stages import Ended
+from verification.engine.gating.unforeseen import unless_said
+from verification.engine.outcome import Status
 from verification.engine.reports.problems import ProblemFormat
 from verification.engine.reports.testing import TestFormat
 
@@ -28,9 +32,9 @@ from verification.engine.reports.testing import TestFormat
         (Language.PHP, {"phpunit.xml": ""},
          {"build": '-l "$one"', "test": 'phpunit --log-junit "$LV_REPORT"'}),
         (Language.JAVA, {"pom.xml": ""},
-         {"build": "offline -q test-compile", "test": '-Dsurefire.reportNameSuffix="$run" test'}),
+         {"build": "-o -q test-compile", "test": '-Dsurefire.reportNameSuffix="$run" test'}),
         (Language.DOTNET, {"x.csproj": "Microsoft.NET.Test.Sdk"},
-         {"build": "in ./*.??proj; do dotnet build", "test": "dotnet test --source"}),
+         {"build": "in ./*.??proj; do dotnet build", "test": "dotnet test -p:RestoreSources="}),
         (Language.DOTNET, {"x.csproj": "", "x.sln": ""},
          {"build": "in ./*.sln; do dotnet build"}),
         (Language.RUST, {"main.rs": ""}, {}),
@@ -147,10 +151,12 @@ def test_a_manifest_of_rust_is_read_without_the_targets_that_are_not_there(tmp_p
     (tmp_path / "Cargo.toml").write_text(MANIFEST)
     command = part_in(Language.RUST, {"Cargo.toml": "dependencies"}).install.command
 
-    without_targets, _, fetch = command.replace("/workspace", str(tmp_path)).rpartition("\n")
+    without_targets, fetch, _ = command.replace("/workspace", str(tmp_path)).partition(
+        "cargo fetch"
+    )
     subprocess.run(["/bin/sh", "-c", without_targets], check=True)
 
-    assert fetch == "cargo fetch"
+    assert fetch
     assert (tmp_path / "Cargo.toml").read_text().splitlines() == [
         "[package]",
         'name = "x"',
@@ -160,6 +166,40 @@ def test_a_manifest_of_rust_is_read_without_the_targets_that_are_not_there(tmp_p
         "[libs]",
     ]
     assert (tmp_path / "src/lib.rs").read_bytes() == b""
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "written"),
+    [
+        ("true", 0, ""),
+        ("echo nothing is there", 0, "nothing is there\n"),     # it is said, and goes well
+        ("(echo so; exit 3)", 3, "so\n"),
+        ("(echo it\\'s nothing at all >&2; exit 3)", 126, "it's nothing at all\n"),
+        ("no-such-command-$$$$", 127, None),
+    ],
+)  # fmt: skip
+def test_what_failed_and_said_that_it_could_not_be_run_ends_so(
+    tmp_path: Path, command: str, code: int, written: str | None
+) -> None:
+    text = f"{unless_said('it.s nothing|nothing is', command)}\nexit $code"
+
+    ended = subprocess.run(
+        ["/bin/sh", "-c", '(set -e; eval "$LV_COMMAND")'],
+        env={"LV_COMMAND": text, "LV_REPORT": f"{tmp_path}/a b", "PATH": "/usr/bin:/bin"},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+    assert ended.returncode == code
+    assert written is None or ended.stdout == written
+
+
+def test_a_toolchain_without_its_linter_says_nothing_of_the_work() -> None:
+    part = part_in(Language.RUST, {"Cargo.toml": ""})
+    ended = Ended(exit_code=101, out=b"error: no such command: `clippy`\n", report=b"")
+
+    report = judged(part, stages_of(part)["lint"], ended).report
+
+    assert (report.status, report.problem_count) == (Status.ERROR, None)
 
 
 def test_gems_are_used_as_they_are_locked_and_settings_of_the_work_say_nothing() -> None:

@@ -20,6 +20,7 @@ from verification.engine.gating.stages import (
     Stream,
     deps_of,
 )
+from verification.engine.gating.unforeseen import unless_said
 from verification.engine.reports.problems import ProblemFormat
 from verification.engine.reports.testing import TestFormat
 
@@ -34,7 +35,10 @@ _AFRESH = (
     "[ -e /tmp/afresh ] || { find . -name '*.??proj' -type f "
     """-exec sh -c 'rm -rf "${1%/*}/bin" "${1%/*}/obj"' sh {} \\; && : > /tmp/afresh; }"""
 )
-_SOURCE = '--source "$NUGET_PACKAGES"'
+_OFFLINE = '-p:RestoreSources="$NUGET_PACKAGES" -p:NuGetAudit=false'
+_ANOTHER = "compatible .NET SDK was not found"
+# What the install could not foresee is missing for no fault of the work.
+_UNFORESEEN = f"{_ANOTHER}|error NU1(10[123]|301)"
 # Each project writes a report of its own.
 _GATHERED = f"""{{ echo '<TestRuns>'
 find "{REPORT}.d" -name '*.trx' -type f -exec sed '1s/^[^<]*<?xml[^>]*?>//' {{}} \\;
@@ -66,37 +70,38 @@ def dotnet(component: Component, paths: Sequence[str], read: Read) -> Part:
     )
 
 
-def _over(component: Component, command: str) -> str:
-    """A command over each project, named by the shell itself."""
+def _over(component: Component, command: str, said: str) -> str:
+    """A command over each project, named by the shell itself, up to the first that fails."""
     pattern = "*.sln" if any(one.endswith(".sln") for one in component.markers) else "*.??proj"
-    return f'for project in ./{pattern}; do {command} "$project"; done'
+    over = f'for project in ./{pattern}; do {command} "$project" || exit; done'
+    return unless_said(said, f"({over})")
 
 
 def _install(component: Component, paths: Sequence[str]) -> Install:
     """By project files and what they include; those beside the component may be named by its own."""
     inputs = (path for path in paths if path.lower().endswith(MANIFESTS))
-    command = f'mkdir -p "$NUGET_PACKAGES"\n{_over(component, "dotnet restore")}'
-    return Install(command, tuple(islice(inputs, MAX_MANIFESTS)))
+    command = _over(component, "dotnet restore", _ANOTHER)
+    return Install(
+        f'mkdir -p "$NUGET_PACKAGES"\n{command}\nexit $code',
+        tuple(islice(inputs, MAX_MANIFESTS)),
+    )
 
 
 def _build(component: Component) -> Stage:
     if not component.markers:
         return Stage(BUILD, skipped="There is no project file.")
-    command = _over(component, f"dotnet build -clp:NoSummary {_SOURCE}")
-    return Stage(BUILD, f"{_AFRESH}\n{command}", Expected(ProblemFormat.MSBUILD, Stream.OUT))
+    command = _over(component, f"dotnet build -clp:NoSummary {_OFFLINE}", _UNFORESEEN)
+    return Stage(
+        BUILD, f"{_AFRESH}\n{command}\nexit $code", Expected(ProblemFormat.MSBUILD, Stream.OUT)
+    )
 
 
 def _test(component: Component, paths: Sequence[str], read: Read) -> Stage:
     if not _is_tested(component, paths, read):
         return Stage(TEST, skipped="No project names a test runner.")
-    command = _over(
-        component,
-        f'dotnet test {_SOURCE} --logger trx --results-directory "{REPORT}.d" ',
-    ).replace("; done", " || code=$?; done")
-    return Stage(
-        TEST, f'{_AFRESH}\ncode=0; mkdir -p "{REPORT}.d"\n{command}\n{_GATHERED}',
-        Expected(TestFormat.TRX),
-    )  # fmt: skip
+    test = f'dotnet test {_OFFLINE} --logger trx --results-directory "{REPORT}.d"'
+    command = f'mkdir -p "{REPORT}.d"\n{_over(component, test, _UNFORESEEN)}'
+    return Stage(TEST, f"{_AFRESH}\n{command}\n{_GATHERED}", Expected(TestFormat.TRX))
 
 
 def _is_tested(component: Component, paths: Iterable[str], read: Read) -> bool:

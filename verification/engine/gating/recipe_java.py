@@ -21,6 +21,7 @@ from verification.engine.gating.stages import (
     Stream,
     deps_of,
 )
+from verification.engine.gating.unforeseen import unless_said
 from verification.engine.reports.problems import ProblemFormat
 from verification.engine.reports.testing import TestFormat
 
@@ -31,16 +32,10 @@ _AFRESH = (
     """-exec sh -c 'rm -rf "${1%/*}/target"' sh {} \\; && : > /tmp/afresh; }"""
 )
 _MAVEN = 'mvn -B -Dmaven.repo.local="$LV_REPOSITORY"'
-# What the install could not foresee is missing for no fault of the work: it could not be tried.
-_OFFLINE = f"""offline() {{
-  code=0
-  {_MAVEN} -o "$@" > "{REPORT}.log" 2>&1 || code=$?
-  cat "{REPORT}.log"
-  [ $code = 0 ] || ! grep -q 'in offline mode and the artifact' "{REPORT}.log" || exit 126
-}}"""
+# What the install could not foresee is missing for no fault of the work.
+_UNFORESEEN = "in offline mode and the artifact"
 _BUILD = f"""{_AFRESH}
-{_OFFLINE}
-offline -q test-compile
+{unless_said(_UNFORESEEN, f"{_MAVEN} -o -q test-compile")}
 exit $code"""
 _DEPENDENCY = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1"
 # The first knows which versions the work chooses, and fails where its modules need each other;
@@ -62,9 +57,8 @@ done
 # Reports have the name of this run in theirs: one that lies in the work has not. Where others
 # were written instead, nothing is known. Surefire adds it to each class, too.
 _TEST = f"""{_AFRESH}
-{_OFFLINE}
 run=$(basename "{REPORT}")
-offline -fae -Dsurefire.reportNameSuffix="$run" test
+{unless_said(_UNFORESEEN, f'{_MAVEN} -o -fae -Dsurefire.reportNameSuffix="$run" test')}
 if [ -n "$(find . -name "TEST-*-$run.xml" -type f | head -n 1)" ] ||
   [ -z "$(find . -path '*/surefire-reports/TEST-*.xml' | head -n 1)" ]; then
   {{ echo '<testsuites>'

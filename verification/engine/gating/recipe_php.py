@@ -21,11 +21,17 @@ from verification.engine.gating.stages import (
     Stream,
     deps_of,
 )
+from verification.engine.gating.unforeseen import unless_said
 from verification.engine.reports.problems import ProblemFormat
 from verification.engine.reports.testing import TestFormat
 
 MANIFESTS = ("composer.json", "composer.lock")
 CONFIGURED = ("phpunit.xml", "phpunit.xml.dist", "phpunit.dist.xml")
+_COMPOSER = (
+    "composer install --no-interaction --no-progress --no-scripts --no-plugins --prefer-dist"
+)
+_ANOTHER = "your php version|missing from your system"
+"""It asks for another one than the image has, or for an extension that this has not."""
 _BUILD = (
     r"find . -name '*.php' ! -path '*/.*' ! -path '*/vendor/*' ! -path '*/node_modules/*' "
     r"! -path '*/fixtures/*' ! -path '*/templates/*' ! -path '*/testdata/*' -print0 | "
@@ -65,10 +71,7 @@ def _install(component: Component, paths: Sequence[str], composer: Mapping[str, 
     inputs = tuple(path for path in map(component.path, MANIFESTS) if path in paths)
     if _is_local(composer):
         inputs = tuple(path for path in paths if path.startswith(component.path("")))
-    command = (
-        "composer install --no-interaction --no-progress --no-scripts --no-plugins --prefer-dist"
-    )
-    return Install(command, inputs)
+    return Install(f"{unless_said(_ANOTHER, _COMPOSER)}\nexit $code", inputs)
 
 
 def _is_local(composer: Mapping[str, Any]) -> bool:

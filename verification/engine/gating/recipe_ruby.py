@@ -20,6 +20,7 @@ from verification.engine.gating.stages import (
     Stream,
     deps_of,
 )
+from verification.engine.gating.unforeseen import unless_said
 from verification.engine.reports.problems import ProblemFormat
 from verification.engine.reports.testing import TestFormat
 
@@ -32,6 +33,8 @@ _LOCAL = re.compile(
     rb"\b(?:gemspec|path|eval_gemfile|instance_eval|require|require_relative|load|file|File|Dir)\b"
 )
 """It reads what lies beside it."""
+_ANOTHER = "Your Ruby version is "
+"""It asks for another one than the image has."""
 _SPEC = re.compile(r"spec/.*_spec\.rb", re.DOTALL)
 _TEST = re.compile(r"tests?/(?:.*/)?(?:test_[^/]*|[^/]*_test)\.rb", re.DOTALL)
 _BUILD = (
@@ -74,7 +77,7 @@ def _install(component: Component, paths: Sequence[str], read: Read) -> Install:
     inputs = tuple(path for path in map(component.path, MANIFESTS) if path in paths)
     if _LOCAL.search(content):
         inputs = tuple(path for path in paths if path.startswith(component.path("")))
-    return Install("bundle install --retry 2", inputs)
+    return Install(f"{unless_said(_ANOTHER, 'bundle install --retry 2')}\nexit $code", inputs)
 
 
 def _test(component: Component, paths: Sequence[str], run_by: str) -> Stage:

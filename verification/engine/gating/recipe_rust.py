@@ -20,6 +20,7 @@ from verification.engine.gating.stages import (
     Stage,
     deps_of,
 )
+from verification.engine.gating.unforeseen import unless_said
 from verification.engine.reports.problems import ProblemFormat
 from verification.engine.reports.testing import TestFormat
 
@@ -34,6 +35,11 @@ for manifest; do
   mv "$manifest.own" "$manifest" && mkdir -p "${manifest%/*}/src" && : > "${manifest%/*}/src/lib.rs"
 done' sh {} +
 """
+_ANOTHER = (
+    "requires rustc |rustc [0-9.]+ is not supported|feature .edition20.. is required"
+    "|this version of Cargo (is older|does not understand)"
+)
+"""It asks for a newer one than the image has."""
 _MESSAGES = f'--message-format json > "{REPORT}"'
 
 
@@ -71,7 +77,8 @@ def _install(component: Component, paths: Sequence[str], read: Read) -> Install:
         return Install()
     locked = (lock,) if lock in paths else ()
     fetch = "cargo fetch --locked" if locked else "cargo fetch"
-    return Install(f"{_WITHOUT_TARGETS}{fetch}", (*manifests, *locked))
+    command = f"{_WITHOUT_TARGETS}{unless_said(_ANOTHER, fetch)}\nexit $code"
+    return Install(command, (*manifests, *locked))
 
 
 def _named(name: str, paths: Iterable[str]) -> Iterator[str]:
@@ -81,9 +88,8 @@ def _named(name: str, paths: Iterable[str]) -> Iterator[str]:
 def _built(component: Component, paths: Sequence[str], gate: str, verb: str) -> Stage:
     if component.path("Cargo.toml") not in paths:
         return Stage(gate, skipped="There is no Cargo.toml.")
-    return Stage(
-        gate, f"cargo {verb} --offline --workspace {_MESSAGES}", Expected(ProblemFormat.CLIPPY)
-    )
+    command = unless_said(_ANOTHER, f"{{ cargo {verb} --offline --workspace {_MESSAGES}; }}")
+    return Stage(gate, f"{command}\nexit $code", Expected(ProblemFormat.CLIPPY))
 
 
 def _test(component: Component, paths: Sequence[str]) -> Stage:

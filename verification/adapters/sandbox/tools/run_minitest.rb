@@ -1,6 +1,11 @@
 # Runs the tests of Minitest in this folder, and reports them as RSpec reports its own.
 require "json"
-require "minitest"
+begin
+  require "minitest"
+rescue LoadError => error
+  warn error.message
+  exit 127 # As where no runner is found.
+end
 
 # What Minitest tells of each test, kept until all have been told.
 class LoomverifyReport < Minitest::AbstractReporter
