@@ -9,6 +9,7 @@ from docker import APIClient
 
 from tests.sandbox.engine import tried
 from verification.engine.gates import GateReport, findings_of
+from verification.engine.gating.judging import OWN_WORD
 from verification.engine.outcome import Status
 from verification.engine.reports.model import TestCounts
 
@@ -147,6 +148,19 @@ def test_node_serves_on_the_name_of_the_loopback(engine: APIClient) -> None:
     assert said(run(engine, files, ready("node app.js", port=3000, seconds=20))) == []
     [(reason, message)] = said(run(engine, files, ready("node nowhere.js", port=3000)))
     assert (reason, "MODULE_NOT_FOUND" in message) == ("run_failed", True)
+
+
+def test_go_is_run_with_what_the_tools_compiled(engine: APIClient) -> None:
+    main = 'package main\n\nimport "fmt"\n\nfunc main() { var a int; fmt.Scan(&a); fmt.Println(a + 1) }\n'
+    files = {
+        "go.mod": "module example.com/x\n\ngo 1.21\n",
+        "main.go": main,
+        "loomverify.yaml": "run: {command: go run ., input: 41, expected_output: 42}\n",
+    }
+
+    report = run(engine, files)
+
+    assert (said(report), report.detail) == ([], OWN_WORD)
 
 
 def test_a_command_that_is_not_in_the_image_is_in_doubt(engine: APIClient) -> None:

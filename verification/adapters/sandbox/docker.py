@@ -24,6 +24,7 @@ from verification.engine.gating.stages import INSTALL, Ended, Part, Stage, workd
 
 CLIENT_SECONDS = 60
 MEMORY_SHARE = 0.7
+PREPARE_SECONDS = 60
 
 Listen = Callable[[Part, str, bytes], None]
 """Told what a gate of a component writes, as it is written."""
@@ -152,7 +153,7 @@ class DockerSandbox:
         image = image or self.looking()
         with self._opened(Opened(image)) as container:
             container.put(self.work.files())
-            _link(container, part)
+            _prepare(container, part)
             yield DockerBox(container, part, self.listen)
 
 
@@ -169,14 +170,15 @@ def connect(settings: SandboxSettings) -> APIClient:
     return client
 
 
-def _link(container: Container, part: Part) -> None:
-    if not part.linked:
+def _prepare(container: Container, part: Part) -> None:
+    if not part.linked and not part.before:
         return
     folder = workdir(part.component)
     commands = [
         f"[ -e {name} ] || [ ! -e {shlex.quote(target)} ] || ln -s {shlex.quote(target)} {name}"
         for name, target in part.linked.items()
     ]
-    ended = container.run("\n".join(commands), seconds=30, folder=folder, environment={})
+    command = "\n".join(filter(None, [*commands, part.before]))
+    ended = container.run(command, seconds=PREPARE_SECONDS, folder=folder, environment={})
     if ended.exit_code != 0:
         raise SandboxLost("What was installed could not be linked into the workspace.")

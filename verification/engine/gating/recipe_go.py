@@ -65,6 +65,7 @@ def go(component: Component, paths: Sequence[str], read: Read) -> Part:
             "GOPROXY": "off",
             "GOTOOLCHAIN": "local",
         },
+        before=WARM,
     )
 
 

@@ -139,6 +139,7 @@ class Part:
     """A component, and how it is built and tried. `environment` is that of all its commands.
 
     `linked` are folders of the component, made to point to what was installed: {name: target}.
+    `before` is what a container does before its first command, for whoever named that.
     """
 
     component: Component
@@ -147,6 +148,7 @@ class Part:
     environment: Mapping[str, str] = field(default_factory=dict, hash=False)
     linked: Mapping[str, str] = field(default_factory=dict, hash=False)
     seconds: Mapping[str, int] = field(default_factory=lambda: SECONDS, hash=False)
+    before: str = ""
 
     @property
     def is_run(self) -> bool:
