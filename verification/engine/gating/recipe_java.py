@@ -85,7 +85,12 @@ def java(component: Component, paths: Sequence[str], read: Read) -> Part:
         component,
         _install(paths) if is_maven else Install(),
         stages,
-        environment={"LV_REPOSITORY": f"{folder}/m2", "LC_ALL": "C.UTF-8"},
+        environment={
+            "LV_REPOSITORY": f"{folder}/m2",
+            "LC_ALL": "C.UTF-8",
+            # Images that set it mean a folder; Maven's wrapper takes it for arguments.
+            "MAVEN_CONFIG": "",
+        },
     )
 
 
