@@ -17,7 +17,7 @@ from verification.engine.gates import OUT_OF_MEMORY_EXIT_CODE, GateReport
 from verification.engine.gating.comparing import restored
 from verification.engine.gating.judging import Judged
 from verification.engine.gating.running import Tell, Track, run_track, tracks_of
-from verification.engine.gating.stages import Ended, Part, Stage
+from verification.engine.gating.stages import INSTALL, Ended, Part, Stage
 from verification.engine.outcome import Purpose
 from verification.engine.reports.record import Record
 from verification.runs.evidence_store import Digest, digest_of, read_content, store_contents
@@ -106,13 +106,15 @@ class Trial:
         return f"{self.label}{part.component.name}"
 
     def _key(self, sandbox: DockerSandbox, parts: Sequence[Part], wanted: Wanted) -> Key:
-        images = {part.component.name: sandbox.image(part) for part in parts}
-        looks = any(
-            one.is_apart and one.command and one.gate in wanted(part)
-            for part in parts
-            for one in part.stages
-        )
-        looking = sandbox.looking() if looks else ""
+        """No image is asked for in which nothing is to be run."""
+        images, looking = {}, ""
+        for part in parts:
+            gates = wanted(part)
+            apart = {one.is_apart for one in part.stages if one.command and one.gate in gates}
+            is_run = INSTALL in gates or False in apart
+            images[part.component.name] = sandbox.image(part) if is_run else ""
+            if True in apart and not looking:
+                looking = sandbox.looking()
 
         def key(part: Part, stage: Stage) -> str:
             image = looking if stage.is_apart else images[part.component.name]
