@@ -7,13 +7,14 @@ import random
 import string
 import zlib
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import yaml
 from docker import APIClient
 
-from tests.sandbox.engine import tried
+from tests.sandbox.engine import IMAGE, SETTINGS, tried
 from tests.sandbox.test_languages import GO, NODE, PYTHON
 from verification.engine.gates import GateReport, findings_of
 from verification.engine.outcome import Status
@@ -62,26 +63,27 @@ def test_clean_work_of_several_languages_has_no_problem(engine: APIClient) -> No
     assert (report.status, report.problem_count) == (Status.PASSED, 0)
 
 
-@pytest.mark.parametrize(
-    ("work", "path", "danger", "rule"),
-    [
-        pytest.param(NODE, "run.js", "import { exec } from 'node:child_process';\nexport const f = (a) => exec(`ls ${a}`);\n",
-                     "javascript.command-from-text", id="node"),
-        pytest.param(GO, "run.go", 'package calc\n\nfunc f(a string) { exec.Command("sh", "-c", a) }\n',
-                     "go.command-from-text", id="go"),
-    ],
-)  # fmt: skip
-def test_a_danger_and_a_secret_reject_in_a_language_other_than_pythons(
-    engine: APIClient, work: Mapping[str, str], path: str, danger: str, rule: str
-) -> None:
-    planted = {**work, path: danger, "config/.env": f"A=1\nTOKEN={token()}\n"}
+def test_dangers_reject_in_a_language_whose_own_image_is_not_there(engine: APIClient) -> None:
+    planted = {
+        **NODE,
+        "run.js": "import { exec } from 'node:child_process';\nexport const f = (a) => exec(`ls ${a}`);\n",
+        "go/run.go": 'package calc\n\nfunc f(a string) { exec.Command("sh", "-c", a) }\n',
+        "run.py": "import os\n\n\ndef f(a):\n    os.system('ls ' + a)\n",
+        "config/.env": f"A=1\nTOKEN={token()}\n",
+    }
+    alone = replace(SETTINGS, images={"python": IMAGE})
 
-    report = looked_at(engine, planted)
+    report = tried(engine, planted, "security", settings=alone).reports["security"]
 
     assert report.status is Status.FAILED
-    assert problems(report) >= {(path, danger.count("\n"), rule)}
-    assert problems(report) >= {("config/.env", 2, "secret:github-pat")}
-    assert {one.severity for one in report.problems} == {HIGH}
+    high = {(one.path, one.line, one.rule) for one in report.problems if one.severity is HIGH}
+    assert high == {
+        ("run.js", 2, "javascript.command-from-text"),
+        ("go/run.go", 3, "go.command-from-text"),
+        ("run.py", 5, "S605"),
+        ("config/.env", 2, "secret:github-pat"),
+    }
+    assert {one.reason_code for one in findings_of(report)} == {"security_failed"}
 
 
 def test_a_secret_is_never_told_whole(engine: APIClient) -> None:
