@@ -9,6 +9,7 @@ import pytest
 from django.utils import timezone
 
 from loomverify.env import environment
+from tests.builders import make_project, make_run
 from tests.engine.cases import case
 from verification.advisories.models import Advisory, Snapshot
 from verification.engine.advisories.locked import KINDS
@@ -17,8 +18,11 @@ from verification.engine.fakes import MemoryWorkspace
 from verification.engine.gates import GateReport, findings_of
 from verification.engine.outcome import Status
 from verification.runs.gating import vulnerable
+from verification.runs.gating.keeping import keep_gates
 from verification.runs.gating.trial import State
 from verification.runs.gating.vulnerable import lock_file_reports
+from verification.runs.models import GateResult
+from verification.runs.work import Work
 
 pytestmark = pytest.mark.django_db
 TOUCHED = b"# by hand\ndjango==4.2.1\n"
@@ -101,6 +105,21 @@ def test_how_old_knowledge_may_be_is_the_operators_choice(
         environment.cache_clear()
 
     assert [one.status for one in found] == statuses
+
+
+def test_what_is_found_and_what_is_doubted_are_kept_side_by_side() -> None:
+    know(days_old=15)
+    run = make_run(make_project("ours"), findings=[])
+    evaluation = run.evaluations.get()
+    found = reports({"requirements.txt": TOUCHED})
+
+    keep_gates(Work.__new__(Work), evaluation.pk, found)
+
+    rows = GateResult.objects.filter(evaluation=evaluation).order_by("position")
+    assert list(rows.values_list("gate", "component", "status")) == [
+        ("security", "requirements.txt", "failed"),
+        ("security", "requirements.txt (in doubt)", "error"),
+    ]
 
 
 def test_what_was_locked_before_the_work_is_not_its_fault() -> None:

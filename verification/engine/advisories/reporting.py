@@ -81,13 +81,15 @@ def _judged(
 ) -> Iterator[Judged]:
     """What is found counts, however old; that nothing is found counts while it is fresh."""
     doubt = _doubt(told.component, found, knowledge)
+    doubted = told.component
     if found.problems or not doubt:
         many = f"{len(locked)} package{'' if len(locked) == 1 else 's'}"
         why = f"{many} beside the known vulnerabilities of {knowledge.taken_at:%Y-%m-%d}."
         status = Status.FAILED if found.has_high else Status.PASSED
         yield _with_problems(replace(told, status=status, detail=why), found.problems)
+        doubted = f"{doubted} (in doubt)"  # one report of a gate has each name
     if doubt:
-        yield Judged(replace(told, status=Status.ERROR, detail=doubt))
+        yield Judged(replace(told, component=doubted, status=Status.ERROR, detail=doubt))
 
 
 def _with_problems(told: GateReport, problems: tuple[Problem, ...]) -> Judged:
