@@ -16,9 +16,7 @@ MAX_CHARS = 300
 _MODULE = re2.compile(r"<module>\s*([^<]*?)\s*</module>")
 _GRADLE = re2.compile(r"""["']:?([\w.:/-]+)["']""")
 _GO_USE = re2.compile(r"(?m)^\s*(?:use\s+)?(\.{0,2}/?[\w./-]+)\s*(?://.*)?$")
-_SOLUTION = re2.compile(
-    r'(?m)^Project\([^)\n]*\) = "[^"\n]*", "(?:([^"\n]*)[\\/])?[^"\n\\/]*proj"'
-)
+_SOLUTION = re2.compile(r'(?m)^Project\([^)\n]*\) = "[^"\n]*", "(?:([^"\n]*)[\\/])?[^"\n\\/]*proj"')
 _YAML_ENTRY = re2.compile(r"""(?m)^\s*-\s+["']?([^"'#\n]+)""")
 
 
