@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from tests.engine.advisories import lock_files
 from verification.engine.advisories import model, reading
 from verification.engine.advisories.locked import KINDS, adds_nothing, kind_of, read_locked
-from verification.engine.advisories.model import BeyondBounds
+from verification.engine.advisories.model import BeyondBounds, Ecosystem
+from verification.engine.advisories.versions import NoVersion, key_of
 from verification.engine.reports.model import Unreadable
 
 
@@ -134,8 +135,6 @@ BROKEN = [
     ("Cargo.lock", b"[[package]]\nname = 'a'\nsource = 'registry+x'\n"),
     ("composer.lock", b'{"packages": [{"name": "a"}]}'),
     ("packages.lock.json", b'{"dependencies": {"net8.0": {"a": {"type": "Direct"}}}}'),
-    ("gradle.lockfile", b"a:" + b"b" * 301 + b":1=c"),
-    ("requirements.txt", b"a==" + b"1" * 101),
 ]
 
 
@@ -165,6 +164,16 @@ def test_what_is_larger_than_our_bounds_is_told_apart_from_what_is_broken(
 
     with pytest.raises(BeyondBounds):
         read_locked(path, content)
+
+
+def test_one_odd_entry_hides_no_others() -> None:
+    content = b"a==" + b"1" * 101 + b"\n" + b"b" * 301 + b"==1\nc==2.0\n"
+
+    found = read_locked("requirements.txt", content)
+
+    assert [(one.name, len(one.version)) for one in found] == [("a", 100), ("c", 3)]
+    with pytest.raises(NoVersion):
+        key_of(Ecosystem.PYPI, found[0].version)
 
 
 def test_one_package_at_two_places_is_named_once() -> None:

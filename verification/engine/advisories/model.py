@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from verification.engine.finding import cleaned
-from verification.engine.reports.model import Unreadable
+from verification.engine.reports.model import Unreadable, text
 
 MAX_LOCK_BYTES = 5_000_000
 MAX_LOCKED = 20_000
 MAX_NAME_CHARS = 300
 MAX_VERSION_CHARS = 100
+NO_VERSION = "?"
 _DASHES = re.compile(r"[-_.]+")
 
 
@@ -70,16 +71,17 @@ def same_name(ecosystem: Ecosystem, name: str) -> str:
 def locked(ecosystem: Ecosystem, path: str, pins: Iterable[Pin]) -> tuple[Locked, ...]:
     """Each package and version once, where it stands first.
 
+    One odd entry hides no others: what is no version stays, and cannot be compared.
+
     Raises:
-        Unreadable: a name or a version is none.
         BeyondBounds: there are more than are compared.
     """
     found: dict[tuple[str, str], Locked] = {}
     for pin in _bounded(pins):
-        if not (0 < len(pin.name) <= MAX_NAME_CHARS and 0 < len(pin.version) <= MAX_VERSION_CHARS):
-            raise Unreadable("It names a package or a version that is empty or overlong.")
+        if not 0 < len(pin.name) <= MAX_NAME_CHARS:
+            continue  # no registry has such a package
         name = same_name(ecosystem, cleaned(pin.name))
-        version = cleaned(pin.version)
+        version = text(pin.version, MAX_VERSION_CHARS) or NO_VERSION
         found.setdefault((name, version), Locked(ecosystem, name, version, path, pin.line))
     return tuple(found.values())
 
