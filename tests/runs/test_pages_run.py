@@ -389,7 +389,7 @@ def test_a_download_is_never_opened_by_the_browser() -> None:
     assert answer["Content-Type"] == "application/octet-stream"
     assert answer["X-Content-Type-Options"] == "nosniff"
     assert answer["Content-Disposition"].startswith("attachment;")
-    assert "filename*=UTF-8''%22x%22%C3%A9.html" in answer["Content-Disposition"]
+    assert "filename*=utf-8''%22x%22%C3%A9.html" in answer["Content-Disposition"]
 
 
 def test_every_state_has_a_page() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import uuid
 from typing import Any
-from urllib.parse import quote
 
 from django.conf import settings
 from django.contrib import messages
@@ -24,9 +23,10 @@ from verification.engine.outcome import Outcome, SeverityClass, Verdict
 from verification.runs import judge_wording, reverifying, selectors, services, wording
 from verification.runs import overview as overview_page
 from verification.runs.evidence_store import EvidenceLost, read_blob
+from verification.runs.exports import attachment, inline_text
 from verification.runs.gating.page import gate_of
 from verification.runs.gating.report_page import GatePage
-from verification.runs.models import Evaluation, GateResult, Run, RunState
+from verification.runs.models import Blob, Evaluation, GateResult, Run, RunState
 from verification.runs.named import file_named, run_named
 from verification.runs.overview_judging import COST_HEIGHT
 from verification.runs.review_figures import review_figures
@@ -156,16 +156,7 @@ def run_detail(request: AccessRequest, run: uuid.UUID) -> HttpResponse:
 @project_page()
 def run_file_download(request: AccessRequest, run: uuid.UUID, path: str) -> HttpResponse:
     row = file_named(run_named(request, run), path)
-    try:
-        content = read_blob(row.blob)
-    except EvidenceLost as error:
-        raise Http404 from error
-    name = quote(path.rsplit("/", 1)[-1], safe="")
-    answer = HttpResponse(content, content_type="application/octet-stream")
-    answer["Content-Disposition"] = f"attachment; filename=\"file\"; filename*=UTF-8''{name}"
-    answer["X-Content-Type-Options"] = "nosniff"
-    answer["Content-Security-Policy"] = "sandbox; default-src 'none'"
-    return answer
+    return attachment(_content(row.blob), path)
 
 
 @require_safe
@@ -194,15 +185,14 @@ def run_gate_text(
     blob = {"log": row.log, "record": row.record}.get(kept)
     if blob is None:
         raise Http404
+    return inline_text(_content(blob), f"{row.position}-{kept}.txt")
+
+
+def _content(blob: Blob) -> bytes:
     try:
-        content = read_blob(blob)
+        return read_blob(blob)
     except EvidenceLost as error:
         raise Http404 from error
-    answer = HttpResponse(content, content_type="text/plain; charset=utf-8")
-    answer["Content-Disposition"] = f'inline; filename="{row.position}-{kept}.txt"'
-    answer["X-Content-Type-Options"] = "nosniff"
-    answer["Content-Security-Policy"] = "sandbox; default-src 'none'"
-    return answer
 
 
 def _gate(run: Run, evaluation: uuid.UUID, position: int) -> GateResult:

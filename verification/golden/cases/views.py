@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from typing import Any
-from urllib.parse import quote
 from uuid import UUID
 
 from django.conf import settings
@@ -26,6 +25,7 @@ from verification.golden.documents import writing
 from verification.golden.models import GoldenCase, GoldenCaseVersion
 from verification.golden.wording import NOT_REPLAYED, STANDINGS
 from verification.runs.evidence_store import EvidenceLost, read_blob
+from verification.runs.exports import attachment
 
 LIST, DETAIL = "golden/cases.html", "golden/case_detail.html"
 FILTERS = ("process", "phase", "tag", "q", "origin", "standing", "retired")
@@ -128,7 +128,7 @@ def golden_case_file(request: AccessRequest, case: UUID, path: str) -> HttpRespo
         content = read_blob(row.blob)
     except EvidenceLost as error:
         raise Http404 from error
-    return _download(content, path.rsplit("/", 1)[-1], "application/octet-stream")
+    return attachment(content, path)
 
 
 @require_POST
@@ -189,14 +189,5 @@ def _file_of(found: list[dict[str, Any]], name: str, *, is_json: bool) -> HttpRe
     documents = [ordered(one) for one in found]
     if is_json:
         text = json.dumps(documents, ensure_ascii=False, indent=2) + "\n"
-        return _download(text.encode(), f"{name}.json", "application/json")
-    return _download(writing.to_yaml(documents).encode(), f"{name}.yaml", "application/yaml")
-
-
-def _download(content: bytes, name: str, content_type: str) -> HttpResponse:
-    answer = HttpResponse(content, content_type=content_type)
-    quoted = quote(name, safe="")
-    answer["Content-Disposition"] = f"attachment; filename=\"file\"; filename*=UTF-8''{quoted}"
-    answer["X-Content-Type-Options"] = "nosniff"
-    answer["Content-Security-Policy"] = "sandbox; default-src 'none'"
-    return answer
+        return attachment(text.encode(), f"{name}.json", "application/json")
+    return attachment(writing.to_yaml(documents).encode(), f"{name}.yaml", "application/yaml")

@@ -17,6 +17,7 @@ from verification.runs.exporting.junit import junit
 from verification.runs.exporting.markdown import markdown
 from verification.runs.exporting.sarif import sarif
 from verification.runs.exporting.tables import BYTE_ORDER_MARK, Table, findings_table
+from verification.runs.exports import sealed
 from verification.runs.models import OPEN_STATES, Run
 
 CUT_HEADER = "LoomVerify-Rows-Left-Out"
@@ -96,7 +97,5 @@ async def _read_aside(chunks: Iterator[bytes]) -> AsyncIterator[bytes]:
 
 def _attached(answer: HttpResponseBase, name: str) -> HttpResponseBase:
     answer["Content-Disposition"] = f'attachment; filename="{name}"'
-    answer["X-Content-Type-Options"] = "nosniff"
-    answer["Content-Security-Policy"] = "sandbox; default-src 'none'"
     answer["Cache-Control"] = "no-store"
-    return answer
+    return sealed(answer)
