@@ -21,7 +21,7 @@ phases:
   - id: implement
     description: Write it
     acceptance_criteria: It works
-    gates: [install, build, test, lint]
+    gates: [install, build, test, lint, security]
 """
 SLOW = "import time\n\n\ndef test_it():\n    time.sleep(8)\n"
 
@@ -89,6 +89,7 @@ def test_a_run_is_accepted_by_its_tests_and_the_same_work_is_not_tried_again(sta
         "build": "passed",
         "test": "passed",
         "lint": "passed",
+        "security": "passed",
     }
     assert {one["reused_from"] for one in first["gates"]} == {None}
     assert {one["reused_from"] for one in again["gates"] if one["status"] == "passed"} == {first_id}
