@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from verification.engine.gating.components import Component, Language
+from verification.engine.gating.given import REPORTS
 from verification.engine.gating.overrides import MAX_BYTES, Placed, placed, read_overrides
 from verification.engine.gating.planning import parts_of
 from verification.engine.gating.recipes import Files
@@ -135,12 +136,12 @@ def test_what_is_odd_is_told_with_its_line(content: bytes, found: tuple[int, str
 
 
 def test_what_is_odd_leaves_the_rest_as_it_is() -> None:
-    text = "{path: ., commands: {test: 7, build: make, lint: x}, seconds: {test: many, run: 5}}"
+    text = "{path: ., commands: {types: 7, build: make, lint: x}, seconds: {test: many, run: 5}}"
 
     [part] = parts(entries(text) + b"run: [{command: a}, {command: b, input: []}, {}]\n")
 
     assert stage_of(part, "build").command == "make"
-    assert stage_of(part, "test").command == "7"
+    assert stage_of(part, "types").command == "7"
     assert [stage_of(part, gate).seconds for gate in ("test", "run")] == [0, 5]
     assert stage_of(part, "run").starts == (Start("a", line=3),)
     assert not stage_of(part, "lint").is_given
@@ -220,3 +221,14 @@ def test_a_limit_is_the_lower_of_two(seconds: int) -> None:
     [part] = parts(entries(f"{{path: ., seconds: {{test: {seconds}}}}}"))
 
     assert (stage_of(part, "test").seconds or SECONDS["test"]) == seconds
+
+
+def test_a_command_that_reports_nothing_does_not_take_the_place_of_one_that_does() -> None:
+    own = b"components:\n  - {path: ., commands: {test: echo 3 passed, build: make}}\n"
+
+    [part] = parts(own, PYTHON)
+
+    test, build = stage_of(part, "test"), stage_of(part, "build")
+    assert ("run_pytest.py" in test.command, test.is_own) == (True, False)
+    assert test.note == REPORTS
+    assert (build.command, build.is_own) == ("make", True)

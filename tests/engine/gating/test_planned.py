@@ -74,7 +74,7 @@ def test_the_plan_counts_before_the_work_and_the_work_before_the_table() -> None
 
     assert commands(root) == {"test": "make test", "build": "make all"}
     assert commands(backend) == {"test": "make check", "run": "python main.py\npython -m app"}
-    assert commands(own_root) == {"test": "make mine", "build": "make all"}
+    assert commands(own_root) == {"build": "make all"}
     assert commands(own_backend) == {"run": "mine"}
     assert [one.is_own for one in root.stages if one.gate in ("test", "build")] == [True, False]
     assert {one.seconds for one in root.stages if one.gate == "test"} == {5}

@@ -58,6 +58,9 @@ _GO_TEST = _Runner(
 )
 
 
+REPORTS = "The work names a command that reports nothing: the usual one was run."
+
+
 @dataclass(frozen=True, slots=True)
 class Named:
     """What somebody names for one component. `starts` stand before commands of the gate `run`.
@@ -113,7 +116,11 @@ def _renamed(stage: Stage, named: Named, *, is_own: bool) -> Stage:
         started = Stage(RUN, command, seconds=stage.seconds, is_given=True, starts=named.starts)
         return replace(started, is_own=is_own)
     changed = _replaced(stage, named.commands.get(stage.gate, ()))
-    return changed if changed is stage else replace(changed, is_own=is_own)
+    if changed is stage:
+        return stage
+    if is_own and stage.expected and not changed.expected:
+        return replace(stage, note=REPORTS)
+    return replace(changed, is_own=is_own)
 
 
 def _install(part: Part, commands: Sequence[str], paths: Sequence[str]) -> Install:

@@ -184,7 +184,7 @@ def _reported(stage: Stage, ended: Ended) -> bytes | None:
 
 def own_word(stage: Stage) -> str:
     """Whoever reads of a gate that passed is told whose word it went by."""
-    return OWN_WORD if stage.is_own else ""
+    return OWN_WORD if stage.is_own else stage.note
 
 
 def last_words(ended: Ended) -> str:

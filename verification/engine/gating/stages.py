@@ -96,7 +96,8 @@ class Stage:
     where neither can reach it. `is_given`: the plan or the workspace names the command itself;
     `is_own`: it is the workspace. `trailer`: the line that its runner ends with, when it comes to
     its end. `starts`: what is started one after another, in place of the command. `unreadable`:
-    why nobody knows what was to be run. `cover`: how it tells which lines it ran.
+    why nobody knows what was to be run. `cover`: how it tells which lines it ran. `note` is
+    told where it passed.
     """
 
     gate: str
@@ -112,6 +113,7 @@ class Stage:
     input: str = ""
     unreadable: str = ""
     cover: Cover | None = None
+    note: str = ""
 
     def covered(self) -> Stage:
         """Told which lines it runs, too, where its runner can."""
