@@ -141,13 +141,11 @@ def test_a_version_that_cannot_be_compared_with_a_mild_one_is_said() -> None:
     ]
 
 
-def test_a_broken_lock_file_is_said_and_did_not_pass() -> None:
-    report = reported(HIGH, content=b"{")
+def test_a_broken_lock_file_is_doubt() -> None:
+    (finding,) = findings_of(reported(HIGH, content=b"{"))
 
-    assert report.status is Status.SKIPPED
-    (finding,) = findings_of(report)
-    assert finding.enforcement is Enforcement.ADVISORY
-    assert "cannot be read" in finding.message
+    assert (finding.reason_code, finding.verdict) == ("gate_error", FindingVerdict.UNKNOWN)
+    assert "was not compared" in finding.message
 
 
 def test_what_is_beyond_our_bounds_is_doubt(monkeypatch: pytest.MonkeyPatch) -> None:

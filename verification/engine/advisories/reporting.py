@@ -15,7 +15,6 @@ from verification.engine.outcome import Status
 from verification.engine.reports.model import (
     Problem,
     ProblemReport,
-    ProblemSeverity,
     Unreadable,
 )
 
@@ -66,13 +65,9 @@ def reports_of(
         if not locked:
             return (Judged(replace(told, detail=NOTHING_LOCKED)),)
         found = compared(locked, look(kind.ecosystem, {one.name for one in locked}))
-    except BeyondBounds as error:
+    except (BeyondBounds, Unreadable) as error:
         why = f"{path} was not compared with known vulnerabilities. {error}"
         return (Judged(replace(told, status=Status.ERROR, detail=why)),)
-    except Unreadable as error:
-        said = f"This lock file cannot be read, and what it names was not compared. {error}"
-        problem = Problem(said, path, severity=ProblemSeverity.MEDIUM)
-        return (_with_problems(replace(told, detail=said), (problem,)),)
     return tuple(_judged(told, locked, found, knowledge))
 
 
