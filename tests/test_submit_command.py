@@ -278,16 +278,11 @@ def test_the_folder_as_it_was_goes_along(
 
     assert submit(server, folder, "--base", str(before)) == 0
 
-    sent = {
-        name: tarfile.open(fileobj=io.BytesIO(server.requests[0].parts[name])).extractfile(
-            "plan.md"
-        )  # noqa: SIM115
-        for name in ("workspace", "base")
-    }
-    assert {name: file.read() for name, file in sent.items() if file} == {
-        "workspace": b"# Plan\n",
-        "base": b"# An older plan\n",
-    }
+    parts = server.requests[0].parts
+    assert [_packed(parts[name], "plan.md") for name in ("workspace", "base")] == [
+        b"# Plan\n",
+        b"# An older plan\n",
+    ]
     assert submit(server, folder, "--base", str(before / "plan.md")) == 3
 
 
@@ -637,3 +632,10 @@ def test_the_command_starts_without_django(folder: Path) -> None:
     )
 
     assert result.stdout.strip() == "[]"
+
+
+def _packed(archive: bytes, name: str) -> bytes:
+    with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
+        file = tar.extractfile(name)
+        assert file is not None
+        return file.read()
