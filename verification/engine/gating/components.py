@@ -97,6 +97,10 @@ class Component:
     def path(self, name: str) -> str:
         return f"{self.folder}/{name}" if self.folder else name
 
+    def all_of(self, paths: Iterable[str]) -> tuple[str, ...]:
+        """Those in its folder, however deep."""
+        return tuple(path for path in paths if path.startswith(self.path("")))
+
 
 @dataclass(frozen=True, slots=True)
 class Components:

@@ -127,8 +127,7 @@ def _install(part: Part, commands: Sequence[str], paths: Sequence[str]) -> Insta
     """Somebody's own commands may read all of the component, so that they hang on all of it."""
     if not commands:
         return part.install
-    prefix = f"{part.component.folder}/" if part.component.folder else ""
-    inputs = tuple(path for path in paths if path.startswith(prefix))
+    inputs = part.component.all_of(paths)
     command = "\n".join(filter(None, (part.install.prepare, *commands, *_moved(part))))
     return replace(part.install, command=command, inputs=inputs, is_given=True)
 

@@ -9,8 +9,8 @@ from verification.engine.gating.components import Component, Read
 from verification.engine.gating.stages import (
     BUILD,
     LINT,
+    NO_ENTRY_POINT,
     REPORT,
-    RUN,
     TEST,
     TYPES,
     Expected,
@@ -53,7 +53,7 @@ def dotnet(component: Component, paths: Sequence[str], read: Read) -> Part:
         Stage(TYPES, skipped="The build checks the types."),
         Stage(LINT, skipped="No linter is configured."),
         _test(component, paths, read),
-        Stage(RUN, skipped="No entry point is named."),
+        NO_ENTRY_POINT,
     )
     return Part(
         component,

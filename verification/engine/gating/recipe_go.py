@@ -10,8 +10,8 @@ from verification.engine.gating.stages import (
     BUILD,
     COVERAGE,
     LINT,
+    NO_ENTRY_POINT,
     REPORT,
-    RUN,
     TEST,
     TYPES,
     Cover,
@@ -51,7 +51,7 @@ def go(component: Component, paths: Sequence[str], read: Read) -> Part:
             Expected(TestFormat.GO),
             cover=_cover(read(component.path("go.mod"))),
         ),
-        Stage(RUN, skipped="No entry point is named."),
+        NO_ENTRY_POINT,
     )
     return Part(
         component,

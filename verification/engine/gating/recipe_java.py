@@ -10,8 +10,8 @@ from verification.engine.gating.components import Component, Read
 from verification.engine.gating.stages import (
     BUILD,
     LINT,
+    NO_ENTRY_POINT,
     REPORT,
-    RUN,
     TEST,
     TYPES,
     Expected,
@@ -79,7 +79,7 @@ def java(component: Component, paths: Sequence[str], read: Read) -> Part:
         Stage(TYPES, skipped="The build checks the types."),
         Stage(LINT, skipped="No linter is configured."),
         Stage(TEST, _TEST, Expected(TestFormat.JUNIT)) if is_maven else Stage(TEST, skipped=why),
-        Stage(RUN, skipped="No entry point is named."),
+        NO_ENTRY_POINT,
     )
     return Part(
         component,

@@ -12,8 +12,8 @@ from verification.engine.gating.stages import (
     BUILD,
     COVERAGE,
     LINT,
+    NO_ENTRY_POINT,
     REPORT,
-    RUN,
     TEST,
     TYPES,
     Cover,
@@ -70,7 +70,7 @@ def node(component: Component, paths: Sequence[str], read: Read) -> Part:
         _types(component, paths, known),
         _lint(known),
         _test(scripts),
-        Stage(RUN, skipped="No entry point is named."),
+        NO_ENTRY_POINT,
     )
     return Part(
         component,
@@ -93,8 +93,7 @@ def _install(
     verb = "ci" if len(inputs) > 1 else "install"
     copied, told = "./*.json", "npm pkg delete scripts && "
     if _is_local(package):
-        prefix = f"{component.folder}/" if component.folder else ""
-        inputs = tuple(path for path in paths if path.startswith(prefix))
+        inputs = component.all_of(paths)
         copied, told = "-r .", ""
     return Install(
         f"mkdir -p {folder} && cp {copied} {folder} && cd {folder} && {told}"

@@ -10,8 +10,8 @@ from verification.engine.gating.manifests import inner_table, json_table
 from verification.engine.gating.stages import (
     BUILD,
     LINT,
+    NO_ENTRY_POINT,
     REPORT,
-    RUN,
     TEST,
     TYPES,
     Expected,
@@ -50,7 +50,7 @@ def php(component: Component, paths: Sequence[str], read: Read) -> Part:
         Stage(TYPES, skipped="No type checker is configured."),
         Stage(LINT, skipped="No linter is configured."),
         _test(component, paths, composer),
-        Stage(RUN, skipped="No entry point is named."),
+        NO_ENTRY_POINT,
     )
     return Part(
         component,
@@ -70,7 +70,7 @@ def _install(component: Component, paths: Sequence[str], composer: Mapping[str, 
     """In the work's own folder: what is installed says where the work's classes lie from there."""
     inputs = tuple(path for path in map(component.path, MANIFESTS) if path in paths)
     if _is_local(composer):
-        inputs = tuple(path for path in paths if path.startswith(component.path("")))
+        inputs = component.all_of(paths)
     return Install(f"{unless_said(_ANOTHER, _COMPOSER)}\nexit $code", inputs)
 
 

@@ -15,8 +15,8 @@ from verification.engine.gating.stages import (
     BUILD,
     COVERAGE,
     LINT,
+    NO_ENTRY_POINT,
     REPORT,
-    RUN,
     TEST,
     TYPES,
     Cover,
@@ -45,7 +45,7 @@ def python(component: Component, paths: Sequence[str], read: Read) -> Part:
     project = toml_table(read(component.path("pyproject.toml")))
     requirements = requirements_files(component.path("requirements.txt"), paths, read)
     if is_local(requirements, read):
-        requirements = tuple(one for one in paths if one.startswith(component.path("")))
+        requirements = component.all_of(paths)
     stages = (
         Stage(BUILD, f"python3 -I -m compileall -q -x '{NOT_BUILT}' ."),
         _types(component, paths, project),
@@ -62,7 +62,7 @@ def python(component: Component, paths: Sequence[str], read: Read) -> Part:
             trailer=TRAILER,
             cover=Cover("run_pytest.py", f'--lines "{COVERAGE}"', CoverageFormat.COVERAGE_PY),
         ),
-        Stage(RUN, skipped="No entry point is named."),
+        NO_ENTRY_POINT,
     )
     bin_folder = f"{deps_of(component)}/bin"
     return Part(

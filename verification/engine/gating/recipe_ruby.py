@@ -9,8 +9,8 @@ from verification.engine.gating.components import Component, Read
 from verification.engine.gating.stages import (
     BUILD,
     LINT,
+    NO_ENTRY_POINT,
     REPORT,
-    RUN,
     TEST,
     TYPES,
     Expected,
@@ -52,7 +52,7 @@ def ruby(component: Component, paths: Sequence[str], read: Read) -> Part:
         Stage(TYPES, skipped="No type checker is configured."),
         Stage(LINT, skipped="No linter is configured."),
         _test(component, paths, "bundle exec " if install.command else ""),
-        Stage(RUN, skipped="No entry point is named."),
+        NO_ENTRY_POINT,
     )
     frozen = {"BUNDLE_FROZEN": "true"} if component.path("Gemfile.lock") in paths else {}
     return Part(
@@ -76,7 +76,7 @@ def _install(component: Component, paths: Sequence[str], read: Read) -> Install:
         return Install()
     inputs = tuple(path for path in map(component.path, MANIFESTS) if path in paths)
     if _LOCAL.search(content):
-        inputs = tuple(path for path in paths if path.startswith(component.path("")))
+        inputs = component.all_of(paths)
     return Install(f"{unless_said(_ANOTHER, 'bundle install --retry 2')}\nexit $code", inputs)
 
 

@@ -10,8 +10,8 @@ from verification.engine.gating.components import Component, Read
 from verification.engine.gating.stages import (
     BUILD,
     LINT,
+    NO_ENTRY_POINT,
     REPORT,
-    RUN,
     TEST,
     TYPES,
     Expected,
@@ -50,7 +50,7 @@ def rust(component: Component, paths: Sequence[str], read: Read) -> Part:
         Stage(TYPES, skipped="The build checks the types."),
         _built(component, paths, LINT, "clippy --all-targets"),
         _test(component, paths),
-        Stage(RUN, skipped="No entry point is named."),
+        NO_ENTRY_POINT,
     )
     return Part(
         component,

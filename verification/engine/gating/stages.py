@@ -123,6 +123,9 @@ class Stage:
         return replace(self, command=self.command.replace(self.cover.after, more, 1))
 
 
+NO_ENTRY_POINT = Stage(RUN, skipped="No entry point is named.")
+
+
 @dataclass(frozen=True, slots=True)
 class Install:
     """`inputs` are the files it may read, by path; '' as a command: nothing is to be installed.
