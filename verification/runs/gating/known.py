@@ -24,15 +24,18 @@ Known = Mapping[str, Mapping[str, GateReport]]
 """Reports by the component's name and the gate."""
 
 
-def inputs_sha256(
-    scope: str, image: str, part: Part, stage: Stage, files: Mapping[str, Digest]
-) -> str:
-    """Names all that a gate's result depends on."""
+def files_sha256(files: Mapping[str, Digest]) -> str:
+    """Names a whole workspace."""
+    named = sorted((path, sha256) for path, (sha256, _) in files.items())
+    return hashlib.sha256(json.dumps(named).encode()).hexdigest()
+
+
+def inputs_sha256(scope: str, image: str, part: Part, stage: Stage, files: str) -> str:
+    """Names all that a gate's result depends on; `files` is the name of the workspace."""
     said = [
         ENGINE_BUILD, scope, image, part.component.name, stage.gate, stage.command,
         stage.seconds, stage.is_own, [asdict(start) for start in stage.starts],
-        sorted(part.environment.items()), sorted(part.linked.items()),
-        sorted((path, sha256) for path, (sha256, _) in files.items()),
+        sorted(part.environment.items()), sorted(part.linked.items()), files,
     ]  # fmt: skip
     return hashlib.sha256(json.dumps(said).encode()).hexdigest()
 

@@ -21,7 +21,13 @@ from verification.engine.gating.stages import INSTALL, Ended, Part, Stage
 from verification.engine.outcome import Purpose
 from verification.engine.reports.record import Record
 from verification.runs.evidence_store import Digest, digest_of, read_content, store_contents
-from verification.runs.gating.known import REUSED, REUSED_AGAIN, inputs_sha256, known_reports
+from verification.runs.gating.known import (
+    REUSED,
+    REUSED_AGAIN,
+    files_sha256,
+    inputs_sha256,
+    known_reports,
+)
 from verification.runs.gating.progress import Progress
 from verification.runs.gating.settings import sandbox_settings
 from verification.runs.holding import Hold
@@ -116,9 +122,11 @@ class Trial:
             if True in apart and not looking:
                 looking = sandbox.looking()
 
+        files = files_sha256(self.state.files)
+
         def key(part: Part, stage: Stage) -> str:
             image = looking if stage.is_apart else images[part.component.name]
-            return inputs_sha256(self._scope, image, part, stage, self.state.files)
+            return inputs_sha256(self._scope, image, part, stage, files)
 
         return key
 
