@@ -40,7 +40,16 @@ from verification.runs.intake.schemas import RunIn
 from verification.runs.submission import submission_of
 
 NONE_AT_ALL = ("review", "artefacts", "remediations")
-NOT_IN_RUN = ("process", "process_version", "phase", "tier", "files", "base", "change", "remediation")
+NOT_IN_RUN = (
+    "process",
+    "process_version",
+    "phase",
+    "tier",
+    "files",
+    "base",
+    "change",
+    "remediation",
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from verification.engine.case import Case
 from verification.engine.evidence import SubmittedFile
 from verification.engine.gates import GateReport
+from verification.engine.gating.changing import covering
 from verification.engine.gating.comparing import compared, wants_base
 from verification.engine.gating.judging import Judged
 from verification.engine.gating.planning import plan_of
@@ -64,7 +65,9 @@ def _tried(trial: Trial, case: Case, asked: Sequence[GateReport]) -> Base:
     submitted = tuple(SubmittedFile(path, *digest) for path, digest in files)
     was = replace(case, submission=replace(case.submission, files=submitted))
     parts = [
-        part for part in plan_of(was, trial.state.workspace).parts if part.component.name in wanted
+        covering(part, is_wanted=False)
+        for part in plan_of(was, trial.state.workspace).parts
+        if part.component.name in wanted
     ]
     try:
         told = trial.run(parts, lambda part: sorted(wanted[part.component.name]))
