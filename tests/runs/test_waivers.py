@@ -20,6 +20,8 @@ from tests.waivers import REASON, SHELL, finding_of, in_days, make_waiver, probl
 from verification.engine.gates import GateReport
 from verification.engine.outcome import COUNTING, Purpose, Status
 from verification.engine.reports.model import Problem, ProblemSeverity
+from verification.golden.cases import making
+from verification.golden.documents.reading import read_case
 from verification.runs import casting, reverifying, statements, worker
 from verification.runs.gating.known import _unwaived
 from verification.runs.models import Event, Finding, Run, Waiver
@@ -271,6 +273,10 @@ def test_a_run_is_accepted_while_its_finding_is_waived_and_rejected_when_it_no_l
     (waived,) = after["findings"]
     assert (waived["enforcement"], waived["fingerprint"]) == ("observe", found["fingerprint"])
     assert waived["message"].endswith(f"until {in_days(7)}: {REASON}")
+
+    case = read_case(making.document_of_run(Run.objects.get(pk=run.pk)))
+    assert case.given.gates
+    assert case.given.gates[0].problems[0].waived.endswith(REASON)
 
     ended = by.post(f"/waivers/{made.json()['id']}/end")
     later = again(guarded, run)
