@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from django.utils import timezone
@@ -13,19 +13,28 @@ from django.utils import timezone
 from loomverify.accounts.models import Project
 from loomverify.celery import LIVE, SANDBOX
 from loomverify.env import environment
+from processes.definition.model import Enforcement
 from tests.runs.conftest import Caller, new_process
 from tests.runs.judged import submit, work_on
 from verification.engine.case import Case
-from verification.engine.gates import GateReport
+from verification.engine.gates import GateReport, findings_of
 from verification.engine.gating.components import Component, Language
 from verification.engine.gating.stages import Install, Part, Stage
 from verification.engine.outcome import Status
-from verification.engine.reports.model import CaseStatus, TestCase, TestCounts
+from verification.engine.reports.model import (
+    CaseStatus,
+    Problem,
+    ProblemSeverity,
+    TestCase,
+    TestCounts,
+)
 from verification.golden.cases import making
 from verification.runs import heartbeats, relay, wake, worker
 from verification.runs.evidence_store import digest_of, store_contents
 from verification.runs.gating import ports
+from verification.runs.gating.base import Base
 from verification.runs.gating.known import REUSED, REUSED_AGAIN, known_reports
+from verification.runs.gating.sandboxed import bounded
 from verification.runs.models import Blob, Evaluation, GateProgress, GateResult, Heartbeat, Run
 
 PROCESS = """\
@@ -192,6 +201,28 @@ def test_what_failed_before_the_work_is_told_and_does_not_count(
     assert (run["verdict"], run["confidence_level"]) == ("accept", "MEDIUM")
     assert (finding["enforcement"], finding["reason_code"]) == ("observe", "tests_failed")
     assert {one["name"]: one["points"] for one in run["score"]["parts"]}["tests"] == 4
+
+
+def test_one_of_each_report_is_told_however_many_others_tell() -> None:
+    many = replace(TEST, failures=(FAILURE,) * 150)
+    mild = Problem("weak", "a.py", 1, severity=ProblemSeverity.LOW)
+    last = GateReport("security", Status.FAILED, "b", 1, problems=(mild,) * 3, problem_count=3)
+
+    told = bounded([many, replace(many, component="a"), last])
+
+    assert [len(one.failures) + len(one.problems) for one in told] == [150, 50, 1]
+    assert {one.enforcement for one in findings_of(told[-1])} == {Enforcement.ADVISORY}
+
+
+@pytest.mark.parametrize("lost", ["install", "test"])
+def test_where_a_gate_of_the_base_was_lost_nothing_is_known_of_it(lost: str) -> None:
+    reports = [replace(BUILD, gate=gate, is_lost=gate == lost) for gate in ("install", "test")]
+    told = {(one.component, one.gate): one for one in reports}
+
+    before = Base(cast(Any, None), told).before(TEST)
+
+    assert before is not None
+    assert (before.report.is_lost, before.report.status) == (True, Status.ERROR)
 
 
 def test_what_was_shown_while_gates_ran_is_gone_when_they_have_ended(

@@ -122,6 +122,7 @@ def conclude(case: Case, tiers: Sequence[TierReport]) -> Conclusion:
             tier_requested=case.tier,
             tier_achieved=achieved,
             tests_passed=any(one.has_passing_tests for one in gated),
+            is_excused=any(one.is_excused for one in gated),
         ),
         retry_strategy=decision.retry_strategy,
         claims=totals_of(counted),

@@ -28,8 +28,12 @@ def level(
     tier_requested: int,
     tier_achieved: int,
     tests_passed: bool = False,
+    is_excused: bool = False,
 ) -> ConfidenceLevel:
-    """First that fits. Source: docs/engine.md, "Confidence and action"."""
+    """First that fits. `is_excused`: a gate failed by what was there before the work.
+
+    Source: docs/engine.md, "Confidence and action".
+    """
     codes = {finding.reason_code for finding in findings if _counts(finding)}
     for reasons, told in _BY_REASON:
         if codes & reasons:
@@ -40,7 +44,7 @@ def level(
         return MEDIUM
     if verdict is Verdict.REJECT:
         return FAILED
-    all_done = tier_achieved >= tier_requested
+    all_done = tier_achieved >= tier_requested and not is_excused
     return HIGH if all_done and (tests_passed or tier_achieved >= 2) else MEDIUM
 
 

@@ -142,6 +142,8 @@ def _identity(finding: Finding) -> str:
         finding.path,
         " ".join(anchor.split()),
     ]
+    if finding.source is Source.GATE and finding.severity:
+        parts.append(finding.severity)  # who accepts a mild problem accepts no grave one
     return json.dumps(parts)
 
 

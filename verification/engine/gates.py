@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Protocol, Self
 
-from processes.definition.model import Enforcement
+from processes.definition.model import Enforcement, Severity
 from verification.engine.case import Case, Ports
 from verification.engine.finding import Finding
 from verification.engine.gating import waiving
@@ -88,6 +88,11 @@ class GateReport:
     def has_passing_tests(self) -> bool:
         is_test = self.gate == TEST and self.status is Status.PASSED and not self.is_guess
         return is_test and self.tests is not None and self.tests.passed > 0
+
+    @property
+    def is_excused(self) -> bool:
+        """It failed, and what failed was there before; lint never weighs so much."""
+        return bool(self.old_failures) or (self.is_old and self.gate != LINT)
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -225,6 +230,7 @@ def _problem(report: GateReport, reason_code: str, problem: Problem) -> Finding:
     finding = replace(
         finding,
         enforcement=Enforcement.ADVISORY if is_mild else finding.enforcement,
+        severity=Severity.ERROR if problem.severity is ProblemSeverity.HIGH else None,
         path=problem.path,
         line=problem.line,
         column=problem.column,

@@ -118,13 +118,14 @@ def test_a_high_security_problem_that_was_there_is_on_record_alone() -> None:
     assert measured([report]).high_security == 0
 
 
-@pytest.mark.parametrize("gate", ["install", "build", "types", "test", "run"])
+@pytest.mark.parametrize("gate", ["install", "build", "types", "test"])
 def test_what_names_nothing_and_failed_before_as_well_is_undecided(gate: str) -> None:
     report = compared(ended(gate, Status.FAILED, 1), ended(gate, Status.FAILED, 1))
 
     [finding] = findings_of(report)
     assert (finding.reason_code, finding.verdict) == ("gate_error", FindingVerdict.UNKNOWN)
     assert "before the work as well" in finding.message
+    assert report.name in finding.message
 
 
 def test_a_build_that_failed_at_the_same_places_proves_nothing() -> None:
@@ -220,3 +221,80 @@ def test_what_is_accepted_was_there_before(now: list[str], before: list[str]) ->
     counting = [one for one in findings_of(report) if one.enforcement is not Enforcement.OBSERVE]
     if now and not counting:
         assert all(now.count(name) <= before.count(name) for name in now)
+
+
+def broken(*names: str) -> Judged:
+    """Collected with errors: what stands behind them never ran."""
+    found = counted([TestCase(name, CaseStatus.ERROR, "tests.test_a") for name in names])
+    report = GateReport(
+        "test", Status.FAILED, exit_code=2, tests=found.counts, failures=found.cases[:50]
+    )
+    return Judged(report, tests=found)
+
+
+def test_what_kept_tests_from_running_before_proves_nothing_now() -> None:
+    report = compared(broken("collection"), broken("collection"))
+
+    [finding] = findings_of(report)
+    assert (finding.reason_code, finding.verdict) == ("gate_error", FindingVerdict.UNKNOWN)
+
+
+def test_tests_that_passed_before_and_did_not_run_are_doubt() -> None:
+    report = compared(failing("old", passed=0), failing("old", passed=3))
+
+    [finding] = findings_of(report)
+    assert finding.reason_code == "gate_error"
+    assert "passed before the work did not run" in finding.message
+
+
+def test_a_name_that_passed_as_well_excuses_nothing() -> None:
+    both = [TestCase("same", status, "suite") for status in (CaseStatus.FAILED, CaseStatus.PASSED)]
+    before = Judged(failing("same").report, tests=counted(both))
+
+    report = compared(failing("same", suite="suite"), before)
+
+    assert codes(report)[0] == ("tests_failed", Enforcement.HARD)
+
+
+def test_more_than_is_kept_one_by_one_is_doubt() -> None:
+    many = [str(number) for number in range(1_001)]
+    alike = Judged(looked(*("same" for _ in many)).report, problems=looked(*many).problems)
+
+    report = compared(alike, alike)
+
+    assert codes(report) == [("gate_error", Enforcement.HARD)]
+
+
+def test_a_graver_problem_is_another_one() -> None:
+    mild = gathered([Problem("a key", "a.py", 1, rule="secret", severity=ProblemSeverity.LOW)])
+    before = Judged(looked(gate="security").report, problems=mild)
+    grave = gathered([Problem("a key", "a.py", 1, rule="secret", severity=ProblemSeverity.HIGH)])
+    now = Judged(looked(gate="security").report, problems=grave)
+
+    assert codes(compared(now, before)) == [("security_failed", Enforcement.HARD)]
+
+
+def test_a_start_that_failed_before_is_no_excuse() -> None:
+    assert not wants_base(ended("run", Status.FAILED, 1).report)
+
+
+@pytest.mark.parametrize("exit_code", [None, 137])
+def test_a_base_that_was_cut_off_leaves_open_what_is_new(exit_code: int | None) -> None:
+    status = Status.FAILED if exit_code else Status.TIMED_OUT
+
+    report = compared(failing("a"), ended("test", status, exit_code))
+
+    assert codes(report) == [("gate_error", Enforcement.HARD)]
+
+
+def test_without_a_base_lint_stays_what_it_is() -> None:
+    lost = Judged(GateReport("lint", Status.ERROR, is_lost=True, detail="gone"))
+
+    assert compared(looked("x"), lost) == looked("x").report
+
+
+def test_what_was_lost_is_not_relied_on_later() -> None:
+    lost = Judged(GateReport("test", Status.ERROR, is_lost=True, detail="gone"))
+    known = replace(failing("a"), report=replace(failing("a").report, inputs_sha256="k"))
+
+    assert compared(known, lost).inputs_sha256 == ""

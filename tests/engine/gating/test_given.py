@@ -66,7 +66,7 @@ def test_without_a_plans_commands_nothing_changes() -> None:
 @pytest.mark.parametrize(
     ("language", "command", "arguments"),
     [
-        (Language.PYTHON, "pytest -x", "run_pytest.py -x -p no:cacheprovider --junitxml"),
+        (Language.PYTHON, "pytest -x", "run_pytest.py -x -p no:cacheprovider --maxfail=0 --junitxml"),
         (Language.PYTHON, "python -m pytest tests/unit", "run_pytest.py tests/unit -p no"),
         (Language.PYTHON, " python3 -m pytest -q ", "run_pytest.py -q -p no"),
         (Language.PYTHON, 'pytest -k "not slow" -m \'a or b\'',

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from verification.engine.gates import GateReport
+from verification.engine.gates import OUT_OF_MEMORY_EXIT_CODE, GateReport
 from verification.engine.gating.judging import MAX_TOLD, Judged
-from verification.engine.gating.stages import BUILD, INSTALL
+from verification.engine.gating.stages import BUILD, INSTALL, LINT, RUN
 from verification.engine.outcome import Status
-from verification.engine.reports.model import Problem, TestCase
+from verification.engine.reports.model import CaseStatus, Problem, TestCase, TestCounts
 
 T = TypeVar("T")
 
@@ -22,10 +22,14 @@ _NUMBERS = re.compile(r"\d+")
 
 
 def wants_base(report: GateReport) -> bool:
-    """Whether it complains of something that may have been there before the work."""
+    """Whether it complains of something that may have been there before the work.
+
+    What is expected of a start is what the work is for: that it failed before excuses nothing.
+    """
     if report.is_lost or report.contradiction or report.status in (Status.SKIPPED, Status.ERROR):
         return False
-    return report.status is not Status.PASSED or bool(report.problem_count)
+    is_failed = report.status is not Status.PASSED or bool(report.problem_count)
+    return is_failed and report.gate != RUN
 
 
 def restored(told: Judged) -> GateReport:
@@ -42,65 +46,106 @@ def compared(candidate: Judged, base: Judged | None) -> GateReport:
     """What the candidate is told, with only what is new; `base` None: nothing was there to try.
 
     A base that was lost leaves it open whose fault it is: the candidate's report is lost, too.
+    Source: docs/gates.md, "Base against candidate".
     """
     report = candidate.report
-    if base is None:
+    if base is None or (base.report.is_lost and report.gate == LINT):
         return report
     if base.report.is_lost or base.report.contradiction:
         why = base.report.detail or base.report.contradiction
-        return replace(
-            report, is_lost=True, detail=f"What {report.name} told before the work is lost: {why}"
-        )
-    failures = _new(_bad(candidate), _bad(base), _case)
+        lost = f"What {report.name} told before the work is lost: {why}"
+        return replace(report, is_lost=True, detail=lost, inputs_sha256="")
+    weighed = _weighed(candidate, base)
+    is_named = bool(weighed.failures or weighed.problems)
+    if _was_cut_off(base.report) and (is_named or report.status is not Status.PASSED):
+        return _doubted(report, "it did not come to its end before the work")
+    if is_named or not _ends_alike(report, base.report):
+        return weighed
+    why = _why_not_excused(weighed, candidate, base)
+    return _doubted(weighed, why) if why else replace(weighed, is_old=True)
+
+
+def _weighed(candidate: Judged, base: Judged) -> GateReport:
+    failures = _new(_bad(candidate), _bad(base), _case, never={*map(_case, _good(base))})
     problems = _new(_problems(candidate), _problems(base), _problem)
-    old_failures = len(_bad(candidate)) - len(failures)
-    old_problems = len(_problems(candidate)) - len(problems)
-    weighed = replace(
-        report,
+    return replace(
+        candidate.report,
         failures=tuple(failures[:MAX_TOLD]),
         problems=tuple(problems[:MAX_TOLD]),
-        old_failures=old_failures,
-        old_problems=old_problems,
+        old_failures=len(_bad(candidate)) - len(failures),
+        old_problems=len(_problems(candidate)) - len(problems),
     )
-    if failures or problems or not _ends_alike(report, base.report):
-        return weighed
-    return _old(weighed)
 
 
-def _old(report: GateReport) -> GateReport:
-    """All that is told was there before; what tells nothing in particular is anybody's guess."""
-    is_named = bool(report.old_failures or report.old_problems)
-    if is_named and report.gate not in NOTHING_TRIED:
-        return replace(report, is_old=True)
+def _why_not_excused(report: GateReport, candidate: Judged, base: Judged) -> str:
+    """Why what fails as before proves nothing; '' where each failure is known from before."""
     if report.gate in NOTHING_TRIED:
-        why = "nothing that follows it could be tried"
-    else:
-        why = "what is new cannot be told from it"
-    ended = "took too long" if report.status is Status.TIMED_OUT else "failed"
-    return replace(
-        report, status=Status.ERROR, detail=f"{report.name} {ended} before the work as well: {why}."
-    )
+        return "it failed before the work as well, and nothing that follows it could be tried"
+    if report.status is Status.TIMED_OUT or report.exit_code == OUT_OF_MEMORY_EXIT_CODE:
+        return "it came to no end before the work either"
+    if not (report.old_failures or report.old_problems) or _is_fatal(report):
+        return "it failed before the work as well, and what is new cannot be told from it"
+    if not (_is_whole(candidate) and _is_whole(base)):
+        return "more failed before and after the work than can be compared"
+    if any(one.status is CaseStatus.ERROR for one in _bad(candidate)):
+        return "what did not get as far as to fail kept tests from running, before the work as well"
+    if {*map(_case, _good(base))} - {*map(_case, _cases(candidate))}:
+        return "tests that passed before the work did not run"
+    return ""
+
+
+def _is_fatal(report: GateReport) -> bool:
+    """Mypy looks no further than an error that it cannot go on from."""
+    return "/mypy " in report.command and report.exit_code != 1
+
+
+def _doubted(report: GateReport, why: str) -> GateReport:
+    return replace(report, status=Status.ERROR, detail=f"{report.name} failed: {why}.")
+
+
+def _was_cut_off(report: GateReport) -> bool:
+    return report.status is Status.TIMED_OUT or report.exit_code == OUT_OF_MEMORY_EXIT_CODE
 
 
 def _ends_alike(report: GateReport, base: GateReport) -> bool:
     return report.status is base.status and report.exit_code == base.exit_code
 
 
+def _is_whole(told: Judged) -> bool:
+    """Whether all that was counted is kept one by one."""
+    counts, problems = told.tests.counts if told.tests else TestCounts(), told.problems
+    all_cases = counts.ran + counts.skipped == len(_cases(told)) or told.tests is None
+    return all_cases and (problems is None or problems.total == len(problems.problems))
+
+
+def _cases(told: Judged) -> Sequence[TestCase]:
+    return told.tests.cases if told.tests else ()
+
+
+def _good(told: Judged) -> Sequence[TestCase]:
+    return [one for one in _cases(told) if one.status is CaseStatus.PASSED]
+
+
 def _bad(told: Judged) -> Sequence[TestCase]:
-    return [one for one in told.tests.cases if one.status.is_bad] if told.tests else []
+    return [one for one in _cases(told) if one.status.is_bad]
 
 
 def _problems(told: Judged) -> Sequence[Problem]:
     return told.problems.problems if told.problems else ()
 
 
-def _new(now: Iterable[T], before: Iterable[T], key: Callable[[T], Hashable]) -> list[T]:
-    """Those that are more than there were before."""
+def _new(
+    now: Iterable[T],
+    before: Iterable[T],
+    key: Callable[[T], Hashable],
+    never: Collection[Hashable] = (),
+) -> list[T]:
+    """Those that are more than there were before; what `never` names stands for several."""
     left = Counter(map(key, before))
     found = []
     for one in now:
         name = key(one)
-        if left[name]:
+        if left[name] and name not in never:
             left[name] -= 1
         else:
             found.append(one)
@@ -114,4 +159,4 @@ def _case(case: TestCase) -> Hashable:
 
 def _problem(problem: Problem) -> Hashable:
     """Lines move, and messages count."""
-    return problem.path, problem.rule, _NUMBERS.sub("", problem.message)
+    return problem.path, problem.rule, problem.severity, _NUMBERS.sub("", problem.message)

@@ -58,7 +58,7 @@ done
 # were written instead, nothing is known. Surefire adds it to each class, too.
 _TEST = f"""{_AFRESH}
 run=$(basename "{REPORT}")
-{unless_said(_UNFORESEEN, f'{_MAVEN} -o -fae -Dsurefire.reportNameSuffix="$run" test')}
+{unless_said(_UNFORESEEN, f'{_MAVEN} -o -fae -Dsurefire.skipAfterFailureCount=0 -Dsurefire.reportNameSuffix="$run" test')}
 if [ -n "$(find . -name "TEST-*-$run.xml" -type f | head -n 1)" ] ||
   [ -z "$(find . -path '*/surefire-reports/TEST-*.xml' | head -n 1)" ]; then
   {{ echo '<testsuites>'

@@ -33,7 +33,7 @@ MANIFESTS = ("package.json", "package-lock.json", "npm-shrinkwrap.json")
 _NO_TEST = re.compile(r"no test specified", re.IGNORECASE)
 _SIMPLE = re.compile(r"[^;&|<>`$\n\\()]+")
 """One command, which takes further arguments at its end."""
-_JEST = f'--json --outputFile "{REPORT}"'
+_JEST = f'--bail=0 --json --outputFile "{REPORT}"'
 _JEST_LINES = Cover(
     _JEST,
     f'--coverage --coverageReporters lcovonly --coverageDirectory "{COVERAGE}"',
@@ -43,9 +43,19 @@ _JEST_LINES = Cover(
 _RUNNERS: Sequence[tuple[re.Pattern[str], str, TestFormat, Cover | None]] = tuple(
     (re.compile(rf"(?:\w+=\S* )*(?:npx )?{runner}(?: [^\n]*)?"), arguments, form, cover)
     for runner, arguments, form, cover in (
-        ("vitest", f'--run --reporter json --outputFile "{REPORT}"', TestFormat.JEST, None),
+        (
+            "vitest",
+            f'--run --bail=0 --reporter json --outputFile "{REPORT}"',
+            TestFormat.JEST,
+            None,
+        ),
         ("jest", _JEST, TestFormat.JEST, _JEST_LINES),
-        ("mocha", f'--reporter json --reporter-option output="{REPORT}"', TestFormat.MOCHA, None),
+        (
+            "mocha",
+            f'--no-bail --reporter json --reporter-option output="{REPORT}"',
+            TestFormat.MOCHA,
+            None,
+        ),
     )
 )
 _NODE_TEST = re.compile(r"(?:\w+=\S* )*node (?:\S+ )*--test(?: [^\n]*)?")

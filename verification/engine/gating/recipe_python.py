@@ -57,7 +57,7 @@ def python(component: Component, paths: Sequence[str], read: Read) -> Part:
         ),
         Stage(
             TEST,
-            f'python3 -P {TOOLS}/run_pytest.py -p no:cacheprovider --junitxml "{REPORT}"',
+            f'python3 -P {TOOLS}/run_pytest.py -p no:cacheprovider --maxfail=0 --junitxml "{REPORT}"',
             Expected(TestFormat.JUNIT),
             trailer=TRAILER,
             cover=Cover("run_pytest.py", f'--lines "{COVERAGE}"', CoverageFormat.COVERAGE_PY),

@@ -85,7 +85,7 @@ def _test(component: Component, paths: Sequence[str], run_by: str) -> Stage:
     inner = [path.removeprefix(prefix) for path in paths if path.startswith(prefix)]
     if any(map(_SPEC.fullmatch, inner)):
         command = (
-            f"{run_by}rspec --require {TOOLS}/rspec_end.rb --format progress "
+            f"{run_by}rspec --require {TOOLS}/rspec_end.rb --no-fail-fast --format progress "
             f'--format json --out "{REPORT}"'
         )
     elif any(map(_TEST.fullmatch, inner)):

@@ -13,7 +13,7 @@ from verification.engine.gating.comparing import compared, wants_base
 from verification.engine.gating.judging import Judged
 from verification.engine.gating.planning import plan_of
 from verification.engine.gating.sandbox import SandboxLost
-from verification.engine.gating.stages import BUILD
+from verification.engine.gating.stages import BUILD, LINT, SECURITY
 from verification.engine.outcome import Status
 from verification.runs.evidence_store import Digest, StoredWorkspace
 from verification.runs.gating.keeping import keep_base
@@ -35,6 +35,10 @@ class Base:
     def before(self, report: GateReport) -> Judged | None:
         if self.lost:
             return Judged(replace(report, status=Status.ERROR, is_lost=True, detail=self.lost))
+        same = [one for one in self.told.values() if one.component == report.component]
+        lost = next((one for one in same if one.is_lost), None)
+        if lost is not None:
+            return Judged(replace(report, status=Status.ERROR, is_lost=True, detail=lost.detail))
         found = self.told.get((report.component, report.gate))
         return self.trial.judged(found) if found else None
 
@@ -81,6 +85,6 @@ def _wanted(case: Case, asked: Sequence[GateReport]) -> Mapping[str, set[str]]:
     """By component; what is built now was built before, or there was nothing to test."""
     wanted: dict[str, set[str]] = {}
     for one in asked:
-        built = {BUILD} & {*case.phase.gates}
+        built = {BUILD} & {*case.phase.gates} if one.gate not in (LINT, SECURITY) else set()
         wanted.setdefault(one.component, set()).update({one.gate}, built)
     return wanted

@@ -57,6 +57,8 @@ def known_reports(
     for sha256, saved, run in _rows(project_id, list(keys), statuses):
         component, gate = keys[sha256]
         report = _unwaived(GateReport.from_json(saved))
+        if report.is_lost:
+            continue
         origin = report.reused_from or str(run)
         found.setdefault(component, {})[gate] = replace(report, reused_from=origin)
     return found

@@ -20,6 +20,7 @@ from verification.engine.gating.changing import (
 )
 from verification.engine.gating.planning import plan_of
 from verification.engine.gating.sandbox import SandboxLost
+from verification.engine.gating.stages import BUILD, COVERAGE, TEST, Part
 from verification.engine.outcome import Status
 from verification.runs.evidence_store import Digest
 from verification.runs.gating.base import against_base, base_of
@@ -69,6 +70,7 @@ class SandboxGates:
         changed = _changed(case, state, base)
         parts = [covering(part, is_wanted=bool(changed)) for part in plan.parts]
         reports = trial.run(parts, lambda _part: case.phase.gates)
+        reports = _plainly(trial, plan.parts, case, reports)
         if base:
             reports = against_base(trial, base, case, reports)
         reports = [_with_changed(trial, one, changed) for one in reports]
@@ -81,6 +83,22 @@ def _changed(case: Case, now: State, base: State | None) -> Changed:
         return changed_by_diff(case.submission.diff)
     differ = [path for path, digest in now.files.items() if base.files.get(path) != digest]
     return changed_since(differ, now.read, base.read)
+
+
+def _plainly(
+    trial: Trial, parts: Sequence[Part], case: Case, told: Sequence[GateReport]
+) -> list[GateReport]:
+    """Counting lines takes time, and may be what a test fails by: then it is run without."""
+    tests = {one.component: one for one in told if one.gate == TEST and COVERAGE in one.command}
+    failed = {
+        name for name, one in tests.items() if one.status is not Status.PASSED or one.contradiction
+    }
+    plain = [covering(one, is_wanted=False) for one in parts if one.component.name in failed]
+    if not plain:
+        return list(told)
+    built = [gate for gate in (BUILD, TEST) if gate in case.phase.gates]
+    again = {one.component: one for one in trial.run(plain, lambda _: built) if one.gate == TEST}
+    return [again.get(one.component, one) if one.gate == TEST else one for one in told]
 
 
 def _with_changed(trial: Trial, report: GateReport, changed: Changed) -> GateReport:
@@ -99,11 +117,14 @@ def _left_out(case: Case, count: int) -> list[GateReport]:
 
 
 def bounded(reports: Sequence[GateReport]) -> list[GateReport]:
-    """So many failures and problems are told one by one; the rest are counted, and on record."""
+    """So many failures and problems are told one by one; the rest are counted, and on record.
+
+    One of each report is told in any case, for what it is: they begin with the worst.
+    """
     left, found = MAX_TOLD, []
     for report in reports:
-        failures = report.failures[:left]
-        problems = report.problems[: left - len(failures)]
-        left -= len(failures) + len(problems)
+        failures = report.failures[: max(left, 1)]
+        problems = report.problems[: max(left - len(failures), 1)]
+        left = max(0, left - len(failures) - len(problems))
         found.append(replace(report, failures=failures, problems=problems))
     return found

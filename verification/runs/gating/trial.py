@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -20,7 +21,13 @@ from verification.engine.gating.running import Tell, Track, run_track, tracks_of
 from verification.engine.gating.stages import INSTALL, Ended, Part, Stage
 from verification.engine.outcome import Purpose
 from verification.engine.reports.record import Record
-from verification.runs.evidence_store import Digest, digest_of, read_content, store_contents
+from verification.runs.evidence_store import (
+    Digest,
+    EvidenceLost,
+    digest_of,
+    read_content,
+    store_contents,
+)
 from verification.runs.gating.known import (
     REUSED,
     REUSED_AGAIN,
@@ -78,10 +85,7 @@ class Trial:
         key = self._key(sandbox, parts, wanted)
         reused = REUSED if self.begun.purpose == Purpose.LIVE else REUSED_AGAIN
         found = known_reports(self.work.project_id, parts, key, reused)
-        known = {
-            name: {gate: restored(self.judged(one)) for gate, one in told.items()}
-            for name, told in found.items()
-        }
+        known = {name: dict(self._restored(told)) for name, told in found.items()}
         tracks = [track for part in parts for track in tracks_of([part], wanted(part), known)]
         tell = partial(self._told, key)
         with ThreadPoolExecutor(max_workers=sandbox.room()) as pool:
@@ -103,6 +107,12 @@ class Trial:
         if report.record:
             record = Record.from_json(read_content(self.work.project_uuid, report.record[0]))
         return Judged(report, record.tests, record.problems, record.coverage)
+
+    def _restored(self, known: Mapping[str, GateReport]) -> Iterator[tuple[str, GateReport]]:
+        """What another run's evidence no longer holds is found out anew."""
+        for gate, report in known.items():
+            with suppress(EvidenceLost):
+                yield gate, restored(self.judged(report))
 
     @property
     def _scope(self) -> str:
