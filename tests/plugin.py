@@ -11,15 +11,14 @@ import os
 import shutil
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.chromium import chromium
 from tests.postgres import ensure_test_database
 from tests.sandbox.engine import lacking_engine
 
-CHROMIUM = Path("/usr/bin/chromium")
 EDGE_SECONDS = 10.0
 
 ensure_test_database()
@@ -50,8 +49,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def _missing() -> Iterator[tuple[str, str, str]]:
-    if not CHROMIUM.exists():
-        yield "browser", "chromium", f"{CHROMIUM} is not installed"
+    if chromium() is None:
+        yield "browser", "chromium", "Chromium is not installed"
     if shutil.which("redis-server") is None:
         yield "redis", "redis", "redis-server is not installed"
     if lacking := lacking_engine():

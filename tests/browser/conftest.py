@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -16,10 +15,10 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 from loomverify.accounts.models import Role, User
 from tests.browser.scenes import Scene, make_scene
 from tests.builders import signed_in
+from tests.chromium import chromium
 
 LOOKS = [(1280, "light"), (390, "dark")]
 """Each width and each theme once: a theme moves nothing, and a width colours nothing."""
-CANDIDATES = ("chromium", "chromium-browser", "google-chrome")
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -39,10 +38,6 @@ def until(page: Page, condition: Callable[[], object], what: str) -> None:
     while not condition():
         assert time.monotonic() < deadline, f"{what} did not come"
         page.wait_for_timeout(20)  # what has come is handed over while this waits
-
-
-def chromium() -> str | None:
-    return next((path for name in CANDIDATES if (path := shutil.which(name))), None)
 
 
 @pytest.fixture(scope="module")

@@ -29,8 +29,9 @@ from tests.trials.builders import (
     make_trial,
     make_trial_replay,
 )
+from tests.waivers import REASON, in_days, make_waiver, problem, rejected
 from verification.rules.models import Drawn, Expected, Pin, Sample
-from verification.runs.models import Run
+from verification.runs.models import Finding, Run
 from verification.verifiers.connections import Terms, add_connection
 
 assert loomverify.urls.urlpatterns, "every room has added its addresses"
@@ -96,6 +97,8 @@ NEEDED: dict[str, Role] = {
     "POST /shadow/trials/{trial_id}/comparisons/{comparison_id}/notes": Role.REVIEWER,
     "POST /shadow/trials/{trial_id}/acknowledgements": Role.EDITOR,
     "DELETE /shadow/trials/{trial_id}/acknowledgements/{acknowledgement_id}": Role.EDITOR,
+    "POST /waivers": Role.REVIEWER,
+    "POST /waivers/{waiver_id}/end": Role.REVIEWER,
     "GET /webhooks": Role.ADMIN,
     "POST /webhooks": Role.ADMIN,
     "DELETE /webhooks/{webhook_id}": Role.ADMIN,
@@ -149,6 +152,12 @@ BODIES: dict[str, Any] = {
     },
     "POST /shadow/trials/{trial_id}/comparisons/{comparison_id}/notes": {"text": "Known."},
     "POST /shadow/trials/{trial_id}/acknowledgements": {"kind": "pass-fail", "reason": "Known."},
+    "POST /waivers": {
+        "run": "{waived_run_id}",
+        "fingerprint": "{fingerprint}",
+        "reason": REASON,
+        "until": str(in_days(30)),
+    },
     "POST /webhooks": {"url": "http://127.0.0.1:9/hook", "topics": ["run.finished"]},
 }
 
@@ -171,7 +180,7 @@ class World:
         )
 
     def _about_what_is_known(self, body: str) -> str:
-        for name in ("run_id", "review_id"):
+        for name in ("run_id", "review_id", "waived_run_id", "fingerprint"):
             body = body.replace(f"{{{name}}}", str(self.known[name]))
         return body
 
@@ -191,6 +200,9 @@ def world(project: Project) -> World:
     trial = make_trial(project)
     known = make_acknowledgement(make_comparison(trial, "fail", "pass"))
     make_comparison(trial, "pass", "fail")
+    dangerous = rejected(project, problem(), problem(), process=row.process)
+    waiver = make_waiver(dangerous)
+    other = Finding.objects.filter(evaluation__run=dangerous).latest("pk")
     return World(
         project,
         {
@@ -207,6 +219,8 @@ def world(project: Project) -> World:
             "acknowledgement_id": known.pk,
             "example_id": make_example(project).uuid,
             "sample_id": make_sample(project).uuid,
+            "waiver_id": waiver.uuid, "waived_run_id": dangerous.uuid,
+            "fingerprint": other.fingerprint,
         },
     )  # fmt: skip
 
@@ -289,6 +303,8 @@ BUSY = {
     ("POST /remediations/{remediation_id}/resolve", 422),
     ("POST /reviews/{review_id}/take-in", 409),
     ("POST /reviews/undo", 404),
+    ("POST /waivers/{waiver_id}/end", 409),
+    ("POST /waivers", 409),
 }
 """What may be done by its role, and not to a run that is over, to what nobody has claimed or held
 back, where a newer version waits to be published, where no judge is there to be asked, or where

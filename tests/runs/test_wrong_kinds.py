@@ -43,10 +43,13 @@ EVERYTHING: dict[str, Any] = {
     "diff": "--- a",
     "change": {"repository": "r"},
     "remediation": "7",
+    "base": dict(WHOLE["files"]),
 }
 EVERYTHING["task"] |= {"plan": "First this.", "is_critical_path": True}
 EVERYTHING["evidence"][0] |= {"source_url": "https://example.com"}
 EVERYTHING["tool_calls"][0] |= {"error": "none", "files_changed": ["a"]}
+
+FILES = ("files", "base")
 
 Place = tuple[str | int, ...]
 
@@ -67,11 +70,11 @@ def wrong_kinds() -> list[tuple[Place, str]]:
         if place in ANY:
             continue
         fine = {RIGHT[type(value)]} - ({"whole"} if place == ("tier",) else set())
-        if place not in NOT_NULL and not isinstance(place[-1], int) and place[0] != "files":
+        if place not in NOT_NULL and not isinstance(place[-1], int) and place[0] not in FILES:
             fine.add("null")
-        if place in {("files",), ("change",)}:
+        if place in {("files",), ("base",), ("change",)}:
             fine |= {"null"} | ({"object"} if place == ("change",) else set())
-        if place[0] == "files" and len(place) == 2:
+        if place[0] in FILES and len(place) == 2:
             fine.add("text")
         found += [(place, kind) for kind in KINDS if kind not in fine]
     return found

@@ -17,7 +17,8 @@ from verification.runs.work import Work
 
 def keep_gates(work: Work, evaluation_id: int, reports: Sequence[GateReport]) -> None:
     """Write them, in the caller's transaction; what was shown while they ran has had its day."""
-    GateProgress.objects.filter(evaluation=evaluation_id).delete()
+    if reports:
+        GateProgress.objects.filter(evaluation=evaluation_id).delete()
     _keep(GateResult, work, evaluation_id, reports)
 
 
