@@ -18,12 +18,13 @@ from tests.runs.judged import submit
 from tests.runs.test_gating import Scripted
 from tests.waivers import REASON, SHELL, finding_of, in_days, make_waiver, problem, rejected
 from verification.engine.gates import GateReport
+from verification.engine.gating.comparing import restored
+from verification.engine.gating.judging import Judged
 from verification.engine.outcome import COUNTING, Purpose, Status
 from verification.engine.reports.model import Problem, ProblemSeverity
 from verification.golden.cases import making
 from verification.golden.documents.reading import read_case
 from verification.runs import casting, reverifying, statements, worker
-from verification.runs.gating.known import _unwaived
 from verification.runs.models import Event, Finding, Run, Waiver
 from verification.runs.waivers import selectors, services
 from verification.runs.waivers.selectors import WaiverState
@@ -302,7 +303,7 @@ def test_beside_a_run_nothing_is_waived_anew_and_what_is_reused_is_no_longer_wai
 
     assert waived == {purpose: purpose in COUNTING for purpose in Purpose}
     kept = replace(LOOKED, problems=(replace(HIGH, waived="Waived by Ann"),))
-    assert _unwaived(kept) == LOOKED
+    assert restored(Judged(kept)) == LOOKED
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from functools import cache
 from docker import APIClient
 from docker.errors import DockerException, ImageNotFound
 
-from verification.adapters.sandbox.docker import DockerSandbox, Work, connect
+from verification.adapters.sandbox.docker import DockerSandbox, Listen, Work, connect
 from verification.adapters.sandbox.settings import Bounds, SandboxSettings
 from verification.engine.gates import GateReport
 from verification.engine.gating.changing import covering
@@ -100,9 +100,11 @@ def tried(
     seconds: int = 0,
     covers: bool = False,
     settings: SandboxSettings = SETTINGS,
+    listen: Listen = lambda _part, _gate, _chunk: None,
 ) -> Tried:
     """Run gates over a work with one component. `seconds` bounds every stage but the install."""
     found = Tried()
+    sandbox = replace(sandbox_of(client, files, settings), listen=listen)
 
     def tell(_part: Part, stage: Stage, ended: Ended, judged: Judged) -> GateReport:
         found.ended[stage.gate] = ended
@@ -116,6 +118,6 @@ def tried(
             for one in parts
         ]
     for track in tracks_of(parts, gates or ALL, {}):
-        for report in run_track(track, sandbox_of(client, files, settings), tell):
+        for report in run_track(track, sandbox, tell):
             found.reports[report.gate] = report
     return found

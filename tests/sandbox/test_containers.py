@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -12,44 +10,29 @@ from docker.errors import APIError
 
 from tests.sandbox.engine import SETTINGS, sandbox_of, tried
 from tests.sandbox.test_languages import PYTHON
-from tests.stack import wait_for
 from verification.adapters.sandbox.container import Opened, opened
+from verification.adapters.sandbox.docker import connect
 from verification.adapters.sandbox.images import Images
 from verification.engine.gates import findings_of
 from verification.engine.gating.sandbox import SandboxLost
+from verification.engine.gating.stages import Part
 
 pytestmark = pytest.mark.docker
 
 
 def test_a_container_that_somebody_ends_is_lost_and_blames_nobody(engine: APIClient) -> None:
     label = {"label": f"loomverify.owner={SETTINGS.owner}"}
-    over = threading.Event()
+    somebody = connect(SETTINGS)
 
-    def end_it() -> None:
-        wait_for(lambda: over.is_set() or _sleeping(engine, label), "its command")
-        for one in _sleeping(engine, label):
-            engine.kill(one)
+    def end_it(_part: Part, _gate: str, _chunk: bytes) -> None:
+        for one in somebody.containers(filters=label):
+            somebody.kill(one["Id"])
 
-    somebody = threading.Thread(target=end_it)
-    somebody.start()
-    try:
-        found = tried(engine, PYTHON, "test", plan={"test": ["sleep 600"]}).reports["test"]
-    finally:
-        over.set()
-        somebody.join()
+    plan = {"test": ["echo began", "sleep 600"]}
+    found = tried(engine, PYTHON, "test", plan=plan, listen=end_it).reports["test"]
+    somebody.close()
 
     assert [one.reason_code for one in findings_of(found)] == ["sandbox_unavailable"]
-
-
-def _sleeping(engine: APIClient, label: dict[str, str]) -> list[str]:
-    """The containers the command runs in; one that is being made or removed is none of them."""
-    found = []
-    for one in engine.containers(filters=label):
-        with suppress(APIError):
-            processes = engine.top(one["Id"])["Processes"]
-            if any("sleep 600" in " ".join(process) for process in processes):
-                found.append(one["Id"])
-    return found
 
 
 def test_time_is_over_though_the_engine_refuses_to_kill(

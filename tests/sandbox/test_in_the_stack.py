@@ -132,6 +132,15 @@ def test_only_what_is_new_since_the_base_counts(stack: Stack) -> None:
     assert count == 2, "the base was built and tested once for both"
 
 
+def test_what_fails_only_while_lines_are_counted_is_not_the_works_fault(stack: Stack) -> None:
+    counted = "import sys\n\n\ndef test_nobody_looks_on():\n    assert sys.gettrace() is None\n"
+    before = {"pytest.ini": "[pytest]\n"}
+
+    run = ended(stack, submitted(stack, {**before, "test_it.py": counted}, "alone", base=before))
+
+    assert (run["verdict"], gates(run)["test"]) == ("accept", "passed")
+
+
 def test_a_killed_worker_leaves_no_container_and_loses_no_run(
     stack: Stack, engine: APIClient
 ) -> None:

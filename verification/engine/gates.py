@@ -10,6 +10,7 @@ from processes.definition.model import Enforcement, Severity
 from verification.engine.case import Case, Ports
 from verification.engine.finding import Finding
 from verification.engine.gating import waiving
+from verification.engine.gating.stages import LINT, SECURITY, TEST
 from verification.engine.outcome import FindingVerdict, Source, Status
 from verification.engine.policy import CHECK_ENFORCEMENT
 from verification.engine.reports.model import (
@@ -19,7 +20,6 @@ from verification.engine.reports.model import (
     TestCounts,
 )
 
-LINT, SECURITY, TEST = "lint", "security", "test"
 OUT_OF_MEMORY_EXIT_CODE = 137
 NO_TESTS_EXIT_CODES = (0, 1, 5)
 """How test runners end that find nothing to run: pytest with 5, several others with 1."""
@@ -41,12 +41,12 @@ class GateReport:
     `failures` and `problems` are the first of them; `problem_count` counts all, None where nothing
     was looked for. With a base, `old_failures` and `old_problems` count those that were there before
     the work and are left out; `is_old`: nothing else is wrong. `coverage` is (covered, all) lines,
-    `changed_lines` the same of those that are new, of which no test ran `unrun`: path, first, last. `started_ms` counts from the first
-    gate's begin. `is_guess`: counted in a text for people. `is_lost`: the sandbox failed, not the
-    work. `contradiction` says in words what cannot be true together. `log` and `record` are
-    SHA-256 and size of what is kept of the output and of all that was reported; `inputs_sha256`
-    names all that it depends on, '' for what is not to be relied on later; `reused_from` is the
-    UUID of the run that ran it.
+    `changed_lines` the same of those that are new, of which no test ran `unrun`: path, first,
+    last. `started_ms` counts from the first gate's begin. `is_guess`: counted in a text for people.
+    `is_lost`: the sandbox failed, not the work. `contradiction` says in words what cannot be true
+    together. `log` and `record` are SHA-256 and size of what is kept of the output and of all that
+    was reported; `inputs_sha256` names all that it depends on, '' for what is not to be relied on
+    later; `reused_from` is the UUID of the run that ran it.
     """
 
     gate: str

@@ -53,18 +53,13 @@ def name_blobs(project: Project, sizes: Mapping[str, int]) -> dict[str, Blob]:
     return {blob.sha256: blob for blob in rows}
 
 
-def read_content(project: UUID, sha256: str) -> bytes:
-    """As `read_blob`, of a content that is known by its name alone."""
-    return _read(project, sha256)
-
-
 def read_blob(blob: Blob) -> bytes:
     """Return the whole content.
 
     Raises:
         EvidenceLost: the store holds it no more, or something else under its name.
     """
-    return _read(blob.project.uuid, blob.sha256)
+    return read_content(blob.project.uuid, blob.sha256)
 
 
 def stored_contents(project: Project) -> Iterator[tuple[str, datetime]]:
@@ -95,10 +90,11 @@ class StoredWorkspace:
     files: Mapping[str, Digest]
 
     def read(self, path: str) -> bytes:
-        return _read(self.project, self.files[path][0])
+        return read_content(self.project, self.files[path][0])
 
 
-def _read(project: UUID, sha256: str) -> bytes:
+def read_content(project: UUID, sha256: str) -> bytes:
+    """As `read_blob`, of a content that is known by its name alone."""
     try:
         with _storage().open(content_name(project, sha256)) as file:
             content = bytes(file.read())

@@ -18,6 +18,7 @@ from verification.adapters.sandbox.archive import archive
 from verification.adapters.sandbox.capture import HeadAndTail
 from verification.adapters.sandbox.settings import Bounds, SandboxSettings
 from verification.adapters.sandbox.stream import Stream
+from verification.engine.gates import OUT_OF_MEMORY_EXIT_CODE
 from verification.engine.gating.sandbox import SandboxLost
 from verification.engine.gating.stages import Ended
 from verification.engine.reports.model import MAX_REPORT_BYTES, WORKSPACE
@@ -44,7 +45,7 @@ _FED = f"{_GIVEN}; code=$?; kill -9 -1; exit $code"
 
 TIME, ROOM, LOST = "time", "room", "lost"
 """Why a container was stopped."""
-_FULL, KILLED = 1, 137
+_FULL = 1
 
 Output = Callable[[bytes], None]
 
@@ -114,7 +115,7 @@ class Container:
         )
         if self.has_ended:
             return ended
-        if ended.exit_code == KILLED:
+        if ended.exit_code == OUT_OF_MEMORY_EXIT_CODE:
             self._check_running()
         ended = replace(ended, report=self._read(report))
         if covers is None:

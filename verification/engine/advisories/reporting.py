@@ -9,8 +9,9 @@ from datetime import datetime
 from verification.engine.advisories.comparing import Compared, Known, compared
 from verification.engine.advisories.locked import kind_of, read_locked
 from verification.engine.advisories.model import MAX_LOCK_BYTES, BeyondBounds, Ecosystem, Locked
-from verification.engine.gates import SECURITY, GateReport
+from verification.engine.gates import GateReport
 from verification.engine.gating.judging import MAX_TOLD, Judged
+from verification.engine.gating.stages import SECURITY
 from verification.engine.outcome import Status
 from verification.engine.reports.model import (
     Problem,

@@ -34,12 +34,13 @@ def wants_base(report: GateReport) -> bool:
 
 def restored(told: Judged) -> GateReport:
     """As it was told at first: what was old, new or accepted then may not be so now."""
-    report = replace(told.report, changed_lines=None, unrun=())
+    report = told.report
     if told.tests:
         report = replace(report, failures=tuple(_bad(told)[:MAX_TOLD]), old_failures=0)
     if told.problems:
         report = replace(report, problems=told.problems.problems[:MAX_TOLD], old_problems=0)
-    return replace(report, is_old=False)
+    unwaived = tuple(replace(one, waived="") for one in report.problems)
+    return replace(report, problems=unwaived, is_old=False, changed_lines=None, unrun=())
 
 
 def compared(candidate: Judged, base: Judged | None) -> GateReport:
@@ -59,10 +60,19 @@ def compared(candidate: Judged, base: Judged | None) -> GateReport:
     is_named = bool(weighed.failures or weighed.problems)
     if _was_cut_off(base.report) and (is_named or report.status is not Status.PASSED):
         return _doubted(report, "it did not come to its end before the work")
-    if is_named or not _ends_alike(report, base.report):
+    if is_named or not _ends_as(report, base.report):
         return weighed
     why = _why_not_excused(weighed, candidate, base)
     return _doubted(weighed, why) if why else replace(weighed, is_old=True)
+
+
+def ends_alike(report: GateReport, other: GateReport) -> bool:
+    """Whether two runs of the same tests failed by the same ones."""
+    return (
+        _ends_as(report, other)
+        and (report.tests, report.contradiction) == (other.tests, other.contradiction)
+        and {*map(_case, report.failures)} == {*map(_case, other.failures)}
+    )
 
 
 def _weighed(candidate: Judged, base: Judged) -> GateReport:
@@ -81,7 +91,7 @@ def _why_not_excused(report: GateReport, candidate: Judged, base: Judged) -> str
     """Why what fails as before proves nothing; '' where each failure is known from before."""
     if report.gate in NOTHING_TRIED:
         return "it failed before the work as well, and nothing that follows it could be tried"
-    if report.status is Status.TIMED_OUT or report.exit_code == OUT_OF_MEMORY_EXIT_CODE:
+    if _was_cut_off(report):
         return "it came to no end before the work either"
     if not (report.old_failures or report.old_problems) or _is_fatal(report):
         return "it failed before the work as well, and what is new cannot be told from it"
@@ -107,7 +117,7 @@ def _was_cut_off(report: GateReport) -> bool:
     return report.status is Status.TIMED_OUT or report.exit_code == OUT_OF_MEMORY_EXIT_CODE
 
 
-def _ends_alike(report: GateReport, base: GateReport) -> bool:
+def _ends_as(report: GateReport, base: GateReport) -> bool:
     return report.status is base.status and report.exit_code == base.exit_code
 
 

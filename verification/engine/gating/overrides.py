@@ -112,10 +112,8 @@ def _component(own: Own, found: Sequence[Component], paths: Sequence[str]) -> Co
     for one in same:
         if one.language is own.language:
             return one
-    prefix = f"{own.folder}/" if own.folder else ""
-    if not any(path.startswith(prefix) for path in paths):
-        return f"The work has no file in {shown}."
-    return Component(own.folder, own.language)
+    added = Component(own.folder, own.language)
+    return added if added.all_of(paths) else f"The work has no file in {shown}."
 
 
 def _entries(fields: Fields) -> list[Value]:

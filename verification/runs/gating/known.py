@@ -56,7 +56,7 @@ def known_reports(
     found: dict[str, dict[str, GateReport]] = {}
     for sha256, saved, run in _rows(project_id, list(keys), statuses):
         component, gate = keys[sha256]
-        report = _unwaived(GateReport.from_json(saved))
+        report = GateReport.from_json(saved)
         if report.is_lost:
             continue
         origin = report.reused_from or str(run)
@@ -74,8 +74,3 @@ def _rows(
         )
         newest = known.order_by("inputs_sha256", "-pk").distinct("inputs_sha256")
         yield from newest.values_list("inputs_sha256", "report", "evaluation__run__uuid")
-
-
-def _unwaived(report: GateReport) -> GateReport:
-    """What was accepted then may not be accepted now."""
-    return replace(report, problems=tuple(replace(one, waived="") for one in report.problems))

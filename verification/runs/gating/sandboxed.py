@@ -18,6 +18,7 @@ from verification.engine.gating.changing import (
     covering,
     weighed,
 )
+from verification.engine.gating.comparing import ends_alike
 from verification.engine.gating.planning import plan_of
 from verification.engine.gating.sandbox import SandboxLost
 from verification.engine.gating.stages import BUILD, COVERAGE, TEST, Part
@@ -88,7 +89,7 @@ def _changed(case: Case, now: State, base: State | None) -> Changed:
 def _plainly(
     trial: Trial, parts: Sequence[Part], case: Case, told: Sequence[GateReport]
 ) -> list[GateReport]:
-    """Counting lines takes time, and may be what a test fails by: then it is run without."""
+    """Counting lines takes time, and may be what a test fails by: then what it does without counts."""
     tests = {one.component: one for one in told if one.gate == TEST and COVERAGE in one.command}
     failed = {
         name for name, one in tests.items() if one.status is not Status.PASSED or one.contradiction
@@ -97,7 +98,11 @@ def _plainly(
     if not plain:
         return list(told)
     built = [gate for gate in (BUILD, TEST) if gate in case.phase.gates]
-    again = {one.component: one for one in trial.run(plain, lambda _: built) if one.gate == TEST}
+    again = {
+        one.component: one
+        for one in trial.run(plain, lambda _: built)
+        if one.gate == TEST and not ends_alike(one, tests[one.component])
+    }
     return [again.get(one.component, one) if one.gate == TEST else one for one in told]
 
 

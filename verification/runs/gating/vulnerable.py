@@ -16,10 +16,11 @@ from verification.engine.advisories.model import MAX_LOCK_BYTES, Ecosystem
 from verification.engine.advisories.reporting import Knowledge, reports_of
 from verification.engine.case import Case
 from verification.engine.evidence import SubmittedFile, Workspace
-from verification.engine.gates import SECURITY, GateReport
+from verification.engine.gates import GateReport
 from verification.engine.gating.comparing import compared as against_older
 from verification.engine.gating.comparing import wants_base
 from verification.engine.gating.judging import Judged
+from verification.engine.gating.stages import SECURITY
 from verification.engine.outcome import Status
 from verification.runs.gating.trial import State
 
