@@ -14,7 +14,7 @@ from processes.definition.load import (
     PHASE_MODES,
     RISK_LEVELS,
 )
-from processes.definition.model import Definition, ToolSuccessPolicy
+from processes.definition.model import Definition, LintCommands, ToolSuccessPolicy
 from processes.forms import MAX_TEXT, BlockField
 from processes.head_edits import USUAL, head_values
 from processes.sent import kept, kept_line
@@ -53,6 +53,9 @@ class HeadForm(forms.Form):
     )
     tool_success_policy = _choice(
         ToolSuccessPolicy, label="Failed tool calls", help_text="Which of them reject the work."
+    )
+    lint_commands = _choice(
+        LintCommands, label="Lint runs the commands of", help_text="Only where the gate lint runs."
     )
     max_attempts = forms.IntegerField(
         label="Attempts at most",

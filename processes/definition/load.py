@@ -10,13 +10,14 @@ from typing import Any
 from processes.definition.model import (
     Definition,
     Level,
+    LintCommands,
     Phase,
     Problem,
     ProcessPolicy,
     Rule,
     ToolSuccessPolicy,
 )
-from processes.definition.phases import read_phases
+from processes.definition.phases import read_gate_seconds, read_phases
 from processes.definition.reading import Fields, Log, Unreadable, Value, listed
 from processes.definition.review import read_review_policy
 from processes.definition.rules import read_rules, read_semantic_checks
@@ -196,6 +197,8 @@ def _policy(fields: Fields) -> ProcessPolicy:
     tool_success_policy = static.word(
         "tool_success_policy", tuple(ToolSuccessPolicy), ToolSuccessPolicy.ALL_TOOLS_HARD
     )
+    lint_commands = static.word("lint_commands", tuple(LintCommands), LintCommands.TABLE)
+    gate_seconds = read_gate_seconds(static.mapping("gate_seconds"))
     static.close(kept=tuple(static.values))
     outcome = fields.mapping("outcome_policy")
     infra_as_warning = outcome.flag("treat_verifier_infra_as_warning")
@@ -203,6 +206,8 @@ def _policy(fields: Fields) -> ProcessPolicy:
     policy = ProcessPolicy(
         mode=fields.word("mode", ("llm_first", "static_first"), "llm_first"),
         tool_success_policy=ToolSuccessPolicy(tool_success_policy),
+        lint_commands=LintCommands(lint_commands),
+        gate_seconds=gate_seconds,
         max_attempts=fields.read(
             "max_attempts", lambda value: value.integer(1, MAX_ATTEMPTS), None
         ),

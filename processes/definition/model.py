@@ -46,6 +46,13 @@ class ToolSuccessPolicy(StrEnum):
     SAFETY_INTEGRITY_ONLY = "safety_integrity_only"
 
 
+class LintCommands(StrEnum):
+    """Whose commands the gate `lint` runs: the table's alone, or those that a plan names."""
+
+    TABLE = "table"
+    PLAN = "plan"
+
+
 class ReviewReason(StrEnum):
     """What about a finished run may ask for a person."""
 
@@ -271,6 +278,9 @@ class ReviewPolicy:
 class ProcessPolicy:
     mode: str = "llm_first"
     tool_success_policy: ToolSuccessPolicy = ToolSuccessPolicy.ALL_TOOLS_HARD
+    lint_commands: LintCommands = LintCommands.TABLE
+    gate_seconds: Mapping[str, int] = field(default_factory=dict, hash=False)
+    """By gate, 1 to 1,800: what it may take in place of the usual."""
     max_attempts: int | None = None
     treat_verifier_infra_as_warning: bool = False
     """Asked for by old files. Doubt is never a warning here: only the lint reads it."""

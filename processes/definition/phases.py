@@ -10,6 +10,7 @@ from processes.definition.model import ANY_PHASE, Deliverable, Level, Phase, Sco
 from processes.definition.reading import Fields, Value, listed
 
 EM_DASH = "\N{EM DASH}"
+MAX_GATE_SECONDS = 1_800
 GATES = ("install", "build", "types", "test", "lint", "security", "run")
 MAX_ID = 120
 MAX_PHASES = 200
@@ -104,6 +105,15 @@ def _deliverable(value: Value) -> Deliverable | None:
         value.complain("deliverable.path", f"{path[:100]!r} lies outside the workspace.")
         return None
     return Deliverable(path, description.strip())
+
+
+def read_gate_seconds(fields: Fields) -> dict[str, int]:
+    found = {
+        gate: fields.read(gate, lambda value: value.integer(1, MAX_GATE_SECONDS), None)
+        for gate in GATES
+    }
+    fields.close()
+    return {gate: seconds for gate, seconds in found.items() if seconds is not None}
 
 
 def _gates(value: Value) -> tuple[str, ...] | None:

@@ -11,6 +11,7 @@ from processes.definition.load import CRITICAL_PATH_BEHAVIORS, PHASE_MODES, RISK
 from processes.definition.model import (
     Enforcement,
     Expect,
+    LintCommands,
     ReviewReason,
     RuleType,
     Severity,
@@ -97,7 +98,12 @@ PLACES: Mapping[str, Place] = {
         "max_attempts": (),
         "review": (),
     },
-    "verification.policy.static_checks": {"tool_success_policy": tuple(ToolSuccessPolicy)},
+    "verification.policy.static_checks": {
+        "tool_success_policy": tuple(ToolSuccessPolicy),
+        "lint_commands": tuple(LintCommands),
+        "gate_seconds": (),
+    },
+    "verification.policy.static_checks.gate_seconds": dict.fromkeys(GATES, ()),
     "verification.policy.semantic_checks[]": {
         "id" if key == "name" else key: words for key, words in RULE.items()
     },

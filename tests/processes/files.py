@@ -63,7 +63,7 @@ verification:
   policy:
     mode: static_first
     max_attempts: 4
-    static_checks: {tool_success_policy: method_resilient, syntax_policy: all}
+    static_checks: {tool_success_policy: method_resilient, lint_commands: plan, gate_seconds: {test: 600}, syntax_policy: all}
     semantic_checks:
       - {id: extra, check: Look twice., severity: error, enforcement: hard, scope: phase}
       - {name: helper, capability: browser}

@@ -42,6 +42,8 @@ def values(source: str) -> dict[str, Any]:
         ({"max_attempts": None}, []),
         ({"max_attempts": 9}, ["max_attempts: 9"]),
         ({"tool_success_policy": "all_tools_hard"}, ["static_checks: {mine: 1}"]),
+        ({"lint_commands": "plan"},
+         ["static_checks: {tool_success_policy: method_resilient, mine: 1, lint_commands: plan}"]),
         ({"critical_path_behavior": "queue_follow_up"},
          ["remediation:", "critical_path_behavior: queue_follow_up"]),
         ({"remediation_attempts": 0}, ["remediation:", "retry_budget:", "max_attempts: 0"]),

@@ -15,6 +15,7 @@ from processes.definition.model import (
     Enforcement,
     Expect,
     Level,
+    LintCommands,
     Rule,
     RuleType,
     ScoreLoop,
@@ -83,6 +84,7 @@ def test_what_a_file_leaves_out_has_defaults() -> None:
     assert (definition.schema_version, definition.version) == (1, "1.0")
     assert (definition.risk_level, definition.phase_mode) == ("medium", "guided")
     assert definition.policy.tool_success_policy is ToolSuccessPolicy.ALL_TOOLS_HARD
+    assert definition.policy.lint_commands is LintCommands.TABLE
     assert definition.policy.max_attempts is None
     assert definition.remediation == {"critical_path_behavior": "block", "max_attempts": 2}
     assert (phase.verification_tier, phase.confidence_floor, phase.advisory) == (1, 0.6, False)
@@ -98,6 +100,8 @@ def test_everything_a_file_can_say_is_read() -> None:
     assert definition.verifier_constraints == "Judge mildly."
     assert definition.remediation_instructions["evidence_gap"] == "Find proof."
     assert definition.policy.max_attempts == 4
+    assert definition.policy.lint_commands is LintCommands.PLAN
+    assert definition.policy.gate_seconds == {"test": 600}
     assert definition.policy.review.sample_rate == 0.1
     assert definition.remediation["strategies"] == [{"id": "s"}]
     assert phase.deliverables == (Deliverable("a-b.md", "first"), Deliverable("c.csv", ""))

@@ -235,6 +235,13 @@ RULE = "verification:\n  rules:\n  - {name: r, check: c, "
         (f"{IN_PHASE}score: {{threshold: 10.5}}}}\n", "phases[0].score.threshold"),
         (f"{IN_PHASE}score: {{max_iterations: 0}}}}\n", "phases[0].score.max_iterations"),
         (f"{IN_PHASE}custom_verifier: {'x' * 201}}}\n", "phases[0].custom_verifier"),
+        *(
+            (
+                f"{HEAD}verification: {{policy: {{static_checks: {{gate_seconds: {{test: {odd}}}}}}}}}\n",
+                "verification.policy.static_checks.gate_seconds.test",
+            )
+            for odd in (0, 1801, "soon", "[5]")
+        ),
         (
             HEAD + RULE.replace("name: r", f"name: {'x' * 201}") + "}\n",
             "verification.rules[0].name",

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
@@ -485,3 +485,20 @@ def test_what_failed_before_the_work_is_marked_and_its_gates_stand_below(run: Ru
     assert ("before the work, too" in old, "before the work, too" in fresh) == (True, False)
     assert re.search(r'href="[^"]+#L2">tests/test_calc.py:2</a>', report)
     assert '<span class="mono">gone.py:4-9</span>' in report
+
+
+def test_a_problem_tells_who_accepts_it_and_which_was_there_before(run: Run) -> None:
+    old, new, waived = (Problem(f"It is {one}.", "a.py", 1, rule="S602") for one in "onw")
+    found = gathered([old, new, waived])
+    row = make_gate(live_of(run), "security", status=Status.FAILED, problems=found)
+    accepted = replace(waived, waived="Waived by <Ann>: ours.", anchor="0a1b2c3d")
+    row.report |= {
+        "problems": [asdict(one) for one in (replace(new, anchor="0a1b2c3e"), accepted)],
+        "old_problems": 1,
+    }
+    row.save()
+
+    rows = re.findall(r"<tr>.*?</tr>", html_of(run, gate_url(row)), re.DOTALL)[1:]
+
+    assert ["before the work, too" in one for one in rows] == [True, False, False]
+    assert ["Waived by &lt;Ann&gt;: ours." in one for one in rows] == [False, False, True]

@@ -10,9 +10,9 @@ from docker.errors import APIError
 
 from tests.sandbox.engine import SETTINGS, sandbox_of, tried
 from tests.sandbox.test_languages import PYTHON
-from verification.adapters.sandbox.container import Opened, opened
 from verification.adapters.sandbox.docker import connect
 from verification.adapters.sandbox.images import Images
+from verification.adapters.sandbox.opening import Opened, opened
 from verification.engine.gates import findings_of
 from verification.engine.gating.sandbox import SandboxLost
 from verification.engine.gating.stages import Part

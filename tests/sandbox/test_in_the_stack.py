@@ -10,7 +10,7 @@ import pytest
 from docker import APIClient
 
 from tests.sandbox.engine import IMAGE
-from tests.sandbox.test_languages import PYTHON
+from tests.sandbox.test_languages import GO, PYTHON
 from tests.stack import Stack, running_stack, wait_for
 
 pytestmark = [pytest.mark.docker, pytest.mark.faults]
@@ -31,6 +31,7 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     variables = {
         "DOCKER_HOST": os.environ.get("DOCKER_HOST", ""),
         "LOOMVERIFY_SANDBOX_IMAGE_PYTHON": IMAGE,
+        "LOOMVERIFY_SANDBOX_IMAGE_GO": IMAGE,
     }
     options: dict[str, Any] = {"settings": "tests.faults.settings", "variables": variables}
     names = ("web", "worker", "worker-sandbox", "relay")
@@ -105,6 +106,17 @@ def test_a_failed_test_rejects_with_its_place(stack: Stack) -> None:
     assert (run["verdict"], run["reason_code"]) == ("reject", "tests_failed")
     assert finding["rule"] == "test"
     assert (finding["path"], finding["line"]) == ("tests/test_calc.py", 5)
+
+
+def test_a_failed_test_of_go_rejects_with_its_place_though_its_report_names_no_folder(
+    stack: Stack,
+) -> None:
+    wrong = {f"api/{path}": text.replace("a + b", "a - b") for path, text in GO.items()}
+
+    run = ended(stack, submitted(stack, wrong, "wrong go"))
+
+    places = [(one["path"], one["line"]) for one in run["findings"] if one["rule"] == "test"]
+    assert places == [("api/calc_test.go", 7)]
 
 
 def test_only_what_is_new_since_the_base_counts(stack: Stack) -> None:

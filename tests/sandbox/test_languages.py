@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from docker import APIClient
 
@@ -27,6 +29,28 @@ GO = {
     "go.mod": "module example.com/x\n\ngo 1.21\n",
     "calc.go": "package calc\n\nfunc Add(a, b int) int { return a + b }\n",
     "calc_test.go": 'package calc\n\nimport "testing"\n\nfunc TestAdd(t *testing.T) {\n\tif Add(1, 2) != 3 {\n\t\tt.Fatal("wrong")\n\t}\n}\n',
+}
+
+
+LOCAL = {
+    "scripts": {"test": "node --test"},
+    "workspaces": ["ours"],
+    "devDependencies": {"eslint": "9.13.0", "typescript": "5.4.5"},
+}
+FORGED = {
+    "package.json": json.dumps(LOCAL),
+    "tsconfig.json": '{"compilerOptions": {"strict": true}, "include": ["*.ts"]}',
+    "eslint.config.js": 'module.exports = [{files: ["*.js"], rules: {"no-debugger": "error"}}];\n',
+    "calc.ts": "export const add = (a: number): string => a;\n",
+    "wait.js": "debugger;\n",
+    "ours/package.json": json.dumps(
+        {
+            "name": "ours",
+            "version": "1.0.0",
+            "bin": dict.fromkeys(("tsc", "eslint", "node"), "ok"),
+        }
+    ),
+    "ours/ok": "#!/bin/sh\nexit 0\n",
 }
 
 
@@ -128,3 +152,24 @@ def test_go_that_does_not_build_names_the_line(engine: APIClient) -> None:
 
     [problem] = found.reports["build"].problems
     assert (problem.path, problem.line) == ("calc.go", 3)
+
+
+def test_what_the_work_installs_under_the_name_of_a_judge_judges_nothing(engine: APIClient) -> None:
+    found = tried(engine, FORGED, "install", "types", "lint").reports
+
+    assert found["install"].status is Status.PASSED
+    assert [(one.path, one.line, one.rule) for one in found["types"].problems] == [
+        ("calc.ts", 1, "TS2322")
+    ]
+    assert [(one.path, one.line, one.rule) for one in found["lint"].problems] == [
+        ("wait.js", 1, "no-debugger")
+    ]
+
+
+def test_a_judge_that_nobody_published_is_left_to_the_install_to_tell(engine: APIClient) -> None:
+    unknown = {"devDependencies": {"typescript": "0.0.1-never"}}
+    files = {"package.json": json.dumps(unknown), "tsconfig.json": "{}", "a.ts": "let a = 1;\n"}
+
+    found = tried(engine, files, "install", "types").reports
+
+    assert [found["install"].status, found["types"].status] == [Status.FAILED, Status.SKIPPED]

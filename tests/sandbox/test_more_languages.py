@@ -1,4 +1,4 @@
-"""Work in Rust, Ruby and PHP that is tried for real, none of which needs what is not there."""
+"""Work in Rust, Ruby, PHP and by Make that is tried for real, none of which needs what is not there."""
 
 from __future__ import annotations
 
@@ -147,3 +147,35 @@ def test_a_runner_that_is_told_to_run_nothing_proves_nothing(
     report = tried(engine, {**files, **trick}, "test").reports["test"]
 
     assert report.contradiction, report
+
+
+MAKE = {
+    "Makefile": "all: prog\n\nprog: prog.c\n\tcc -o prog prog.c\n\ncheck: all\n\t./prog\n",
+    "prog.c": "int main(void) { return 3; }\n",
+}
+
+
+def test_make_builds_its_targets_and_ends_as_they_do(engine: APIClient) -> None:
+    wrong = {**MAKE, "prog.c": "int main(void) { return x; }\n"}
+
+    found, unbuilt = tried(engine, MAKE, "build", "test"), tried(engine, wrong, "build", "test")
+
+    statuses = [one.reports[gate].status for one in (found, unbuilt) for gate in ("build", "test")]
+    assert statuses == [Status.PASSED, Status.FAILED, Status.FAILED, Status.SKIPPED]
+
+
+@pytest.mark.parametrize(
+    ("files", "command", "tests"),
+    [
+        (RUST, "cargo test -p tax --no-fail-fast", TestCounts(passed=1)),
+        (RUST, "cargo test adds", TestCounts(passed=1)),
+        (RUBY, "bundle exec rspec spec/calc_spec.rb:2", TestCounts(passed=1)),
+        (PHP, "vendor/bin/phpunit", TestCounts(passed=1)),
+    ],
+)
+def test_a_runner_that_the_plan_names_runs_what_it_names_and_reports(
+    engine: APIClient, files: dict[str, str], command: str, tests: TestCounts
+) -> None:
+    found = tried(engine, files, "test", plan={"test": [command]}).reports["test"]
+
+    assert (found.status, found.tests, found.is_guess) == (Status.PASSED, tests, False)

@@ -19,6 +19,8 @@ SWITCHED_OFF = "switched_off"
 """A place: the operator runs no such thing here, so that nothing was lost."""
 WAIVED = "waived"
 """A place: who accepts it until when, and why. The message ends with the same words."""
+LINE = "line_sha256"
+"""A place: the first digits of what the line says, for problems that gates found."""
 MAX_PATH_CHARS = 500
 _UNSTORABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _PLACES_IN_TEXT = re.compile(r"\b(line|column|col|char|row|position|offset)\s+\d+", re.IGNORECASE)
@@ -144,6 +146,8 @@ def _identity(finding: Finding) -> str:
     ]
     if finding.source is Source.GATE and finding.severity:
         parts.append(finding.severity)  # who accepts a mild problem accepts no grave one
+    if LINE in finding.place:
+        parts.append(finding.place[LINE])  # nor the same on another line
     return json.dumps(parts)
 
 

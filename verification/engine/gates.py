@@ -8,8 +8,9 @@ from typing import Any, Protocol, Self
 
 from processes.definition.model import Enforcement, Severity
 from verification.engine.case import Case, Ports
-from verification.engine.finding import Finding
+from verification.engine.finding import LINE, Finding
 from verification.engine.gating import waiving
+from verification.engine.gating.anchoring import by_line
 from verification.engine.gating.stages import LINT, SECURITY, TEST
 from verification.engine.outcome import FindingVerdict, Source, Status
 from verification.engine.policy import CHECK_ENFORCEMENT
@@ -131,7 +132,10 @@ def ask(case: Case, ports: Ports) -> Asked:
     """
     if not case.phase.gates or ports.gates is None:
         return Asked()
-    reports = _waived(ports.gates.run(case), case.waivers)
+    named = by_line(ports.workspace.read)
+    found = ports.gates.run(case)
+    anchored = [replace(one, problems=tuple(map(named, one.problems))) for one in found]
+    reports = _waived(anchored, case.waivers)
     told = {report.gate for report in reports}
     wanting = [GateReport(gate, Status.ERROR) for gate in case.phase.gates if gate not in told]
     findings = (one for report in (*reports, *wanting) for one in findings_of(report))
@@ -234,6 +238,7 @@ def _problem(report: GateReport, reason_code: str, problem: Problem) -> Finding:
         path=problem.path,
         line=problem.line,
         column=problem.column,
+        place={**finding.place, LINE: problem.anchor} if problem.anchor else finding.place,
     )
     is_waived = bool(problem.waived) and report.gate == SECURITY
     return waiving.waived(finding, problem.waived) if is_waived else finding

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
 
 import pytest
 from hypothesis import given
@@ -8,18 +9,27 @@ from hypothesis import strategies as st
 
 from tests.engine.gating.fakes import part_with
 from verification.engine.gating.components import Component, Language
-from verification.engine.gating.given import with_given
+from verification.engine.gating.given import Named, with_named
 from verification.engine.gating.recipes import Files, part_of
-from verification.engine.gating.stages import ORDER, Part, Stage
+from verification.engine.gating.stages import ORDER, Expected, Part, Stage
+from verification.engine.reports.testing import TestFormat
 
 PATHS = ("api/a.py", "api/requirements.txt", "apix/b.py", "c.py")
 PACKAGE = b'{"scripts": {"test": "jest"}, "dependencies": {"a": "1"}}'
+MARKED = {
+    Language.NODE: {"package.json": PACKAGE},
+    Language.RUST: {"Cargo.toml": b""},
+    Language.RUBY: {"Gemfile": b"gem 'x'", "spec/a_spec.rb": b""},
+    Language.PHP: {"phpunit.xml": b""},
+    Language.JAVA: {"pom.xml": b""},
+}
 
 
-def recipe(language: Language, folder: str = "") -> Part:
-    component = Component(folder, language, ("package.json",))
-    package = component.path("package.json")
-    return part_of(component, Files([package], {package: PACKAGE}.get))
+def recipe(language: Language, folder: str = "", marked: Mapping[str, bytes] | None = None) -> Part:
+    files = MARKED.get(language, {}) if marked is None else marked
+    component = Component(folder, language, tuple(files))
+    inner = {component.path(name): content for name, content in files.items()}
+    return part_of(component, Files(list(inner), inner.get))
 
 
 def stage_of(part: Part, gate: str) -> Stage:
@@ -28,8 +38,7 @@ def stage_of(part: Part, gate: str) -> Stage:
 
 
 def planned(language: Language, gate: str, *commands: str) -> Stage:
-    [part] = with_given([recipe(language)], {gate: commands}, PATHS)
-    return stage_of(part, gate)
+    return stage_of(with_named(recipe(language), Named({gate: commands}), PATHS), gate)
 
 
 @pytest.mark.parametrize("gate", ["build", "types", "test", "run"])
@@ -46,21 +55,11 @@ def test_who_looks_at_the_work_is_nobodys_to_name(language: Language, gate: str)
     assert planned(language, gate, "true") == stage_of(recipe(language), gate)
 
 
-def test_a_plan_speaks_of_the_first_component_alone() -> None:
-    parts = [recipe(Language.PYTHON), recipe(Language.GO, "api")]
-
-    first, second = with_given(parts, {"test": ["make test"]}, PATHS)
-
-    assert stage_of(first, "test").command == "make test"
-    assert second == parts[1]
-
-
 def test_without_a_plans_commands_nothing_changes() -> None:
-    parts = [recipe(Language.PYTHON)]
+    part = recipe(Language.PYTHON)
 
-    assert with_given(parts, {}, PATHS) == parts
-    assert with_given(parts, {"test": []}, PATHS) == parts
-    assert with_given([], {"test": ["x"]}, PATHS) == []
+    assert with_named(part, Named(), PATHS) == part
+    assert with_named(part, Named({"test": []}), PATHS) == part
 
 
 @pytest.mark.parametrize(
@@ -79,6 +78,15 @@ def test_without_a_plans_commands_nothing_changes() -> None:
         (Language.GO, "go test -count=1 -cover -parallel 2 ./...",
          'go test -json -count=1 -cover -parallel 2 ./... > "$LV_REPORT"'),
         (Language.GO, "go test -run 'TestA' ./... # quick", 'go test -json -run TestA ./... > "'),
+        (Language.RUST, "cargo test -p core --lib --no-fail-fast",
+         'cargo test -p core --lib --offline --no-fail-fast > "'),
+        (Language.RUST, "cargo test parsing::tests", "cargo test parsing::tests --offline"),
+        (Language.RUBY, "bundle exec rspec spec/a_spec.rb:3 --tag slow",
+         "bundle exec rspec spec/a_spec.rb:3 --tag slow --require"),
+        (Language.PHP, "./vendor/bin/phpunit --colors=never",
+         'phpunit --log-junit "$LV_REPORT" --colors=never'),
+        (Language.JAVA, "./mvnw -B test -Dtest=ATest -pl core",
+         '="$run" -Dtest=ATest -pl core test'),
     ],
 )  # fmt: skip
 def test_the_tables_runner_with_a_plans_arguments_keeps_its_report(
@@ -97,6 +105,13 @@ def test_the_tables_runner_with_a_plans_arguments_keeps_its_report(
         (Language.PYTHON, "python -m pytest   "),
         (Language.PYTHON, "pytest  # all"),
         (Language.GO, "go test"),
+        (Language.RUST, "cargo test --workspace --no-fail-fast"),
+        (Language.RUBY, "rspec"),
+        (Language.PHP, "vendor/bin/phpunit"),
+        (Language.JAVA, "mvn -q test"),
+        (Language.NODE, "npm test"),
+        (Language.NODE, "npm run test --silent"),
+        (Language.NODE, "yarn test"),
     ],
 )
 def test_a_plan_that_names_what_the_table_does_changes_nothing(
@@ -137,6 +152,56 @@ def test_an_option_that_would_move_the_report_of_go_makes_it_a_command_like_any_
 
 
 @pytest.mark.parametrize(
+    ("language", "command"),
+    [
+        *((Language.RUST, f"cargo test {one}") for one in (
+            "--no-run", "--message-format=json", "--config x", "--target-dir=x", "-- --list",
+            "--manifest-path=x", "-Zunstable-options", "--quiet", "--help", "--package=`x`",
+        )),
+        *((Language.RUBY, f"rspec {one}") for one in (
+            "-f json", "--format=x", "-o x", "--out x", "-r ./x", "--require=x", "--dry-run",
+            "-O x", "--options x", "--init", "--failure-exit-code=0", "-I lib",
+        )),
+        *((Language.PHP, f"vendor/bin/phpunit {one}") for one in (
+            "-c x.xml", "--log-junit x", "--list-tests", "--bootstrap x.php", "--version",
+            "--no-configuration", "tests",
+        )),
+        *((Language.JAVA, f"mvn test {one}") for one in (
+            "-DskipTests", "-Dmaven.test.skip=true", "-Dsurefire.reportNameSuffix=x", "-f x.xml",
+            "-Dmaven.test.failure.ignore", "-s x.xml", "-fn", "--version", "-Dx=y",
+        )),
+        (Language.JAVA, "mvn verify"), (Language.JAVA, "gradle test"),
+        (Language.NODE, "npm run check"), (Language.NODE, "npm test -- --bail"),
+    ],
+)  # fmt: skip
+def test_what_may_move_a_report_or_leave_out_the_tests_is_a_command_like_any_other(
+    language: Language, command: str
+) -> None:
+    assert planned(language, "test", command) == Stage("test", command, is_given=True)
+
+
+@pytest.mark.parametrize("tests", [PACKAGE, b"{}", b'{"scripts": {"test": "eslint . && jest"}}'])
+def test_a_runner_of_node_reports_whoever_names_it(tests: bytes) -> None:
+    part = recipe(Language.NODE, marked={"package.json": tests})
+
+    stage = stage_of(with_named(part, Named({"test": ["npx vitest run src"]}), PATHS), "test")
+
+    assert stage.command.startswith("npx vitest run src --run --bail=0 --reporter json")
+    assert stage.expected == Expected(TestFormat.JEST)
+
+
+def test_a_plans_tests_of_gradle_keep_their_report() -> None:
+    part = recipe(Language.JAVA, marked={"build.gradle": b""})
+    own = stage_of(part, "test")
+
+    changed = with_named(part, Named({"test": ["./gradlew test --tests a.BTest"]}), PATHS)
+
+    stage = stage_of(changed, "test")
+    assert "--continue test --tests a.BTest >" in stage.command
+    assert stage.expected == own.expected == Expected(TestFormat.JUNIT)
+
+
+@pytest.mark.parametrize(
     "command",
     [
         "pytest; true", "pytest || true", "pytest & ", "pytest | tee x", "pytest > x",
@@ -164,7 +229,7 @@ def test_two_commands_are_never_taken_for_the_tables_runner() -> None:
 def test_an_install_of_the_plans_may_read_all_of_its_component() -> None:
     part = recipe(Language.PYTHON, "api")
 
-    [changed] = with_given([part], {"install": ["pip install -e .", "pip install x"]}, PATHS)
+    changed = with_named(part, Named({"install": ["pip install -e .", "pip install x"]}), PATHS)
 
     assert changed.install.command == (
         "python3 -m venv /deps/api.python\npip install -e .\npip install x"
@@ -175,14 +240,14 @@ def test_an_install_of_the_plans_may_read_all_of_its_component() -> None:
 
 
 def test_at_the_root_an_install_may_read_all_there_is() -> None:
-    [part] = with_given([recipe(Language.GO)], {"install": ["go mod download"]}, PATHS)
+    part = with_named(recipe(Language.GO), Named({"install": ["go mod download"]}), PATHS)
 
     assert part.install.command == "go mod download"
     assert part.install.inputs == PATHS
 
 
 def test_modules_that_a_plan_installs_into_the_work_are_kept_where_they_are_linked_from() -> None:
-    [part] = with_given([recipe(Language.NODE, "a 'b")], {"install": ["npm ci"]}, PATHS)
+    part = with_named(recipe(Language.NODE, "a 'b"), Named({"install": ["npm ci"]}), PATHS)
 
     first, last = part.install.command.splitlines()
     assert first == "npm ci"
@@ -212,6 +277,6 @@ def test_whatever_a_plan_says_the_judge_writes_the_report_or_none_is_expected(
 def test_no_plan_raises_or_adds_a_gate(commands: dict[str, list[str]]) -> None:
     part = part_with(*(Stage(gate, "x") for gate in ORDER if gate != "install"), install="y")
 
-    [changed] = with_given([part], commands, PATHS)
+    changed = with_named(part, Named(commands), PATHS)
 
     assert [one.gate for one in changed.stages] == [one.gate for one in part.stages]

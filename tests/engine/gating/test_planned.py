@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from processes.definition.model import Definition, Phase
+from processes.definition.model import Definition, LintCommands, Phase, ProcessPolicy
 from tests.engine.gating.fakes import Listener, ScriptedSandbox
 from verification.engine.case import Case
 from verification.engine.evidence import Submission, TaskSpec
@@ -13,7 +13,7 @@ from verification.engine.gating.given import Named
 from verification.engine.gating.planned import planned_of
 from verification.engine.gating.planning import Plan, plan_of
 from verification.engine.gating.running import run_track, tracks_of
-from verification.engine.gating.stages import ORDER, Part, Ready, Start
+from verification.engine.gating.stages import ORDER, SECONDS, Part, Ready, Start
 from verification.engine.outcome import Status
 from verification.engine.verifier import VerifierSpec
 
@@ -42,12 +42,17 @@ components:
 """
 
 
-def plan(text: str, files: dict[str, str]) -> Plan:
+def plan(text: str, files: dict[str, str], policy: ProcessPolicy | None = None) -> Plan:
     workspace = MemoryWorkspace(files)
     submission = Submission(TaskSpec("t", "", plan=text), files=workspace.files)
     phase = Phase(id="p", gates=ORDER)
-    case = Case(Definition(name="x", phases=(phase,)), phase, submission, VerifierSpec(), 1)
+    definition = Definition(name="x", phases=(phase,), policy=policy or ProcessPolicy())
+    case = Case(definition, phase, submission, VerifierSpec(), 1)
     return plan_of(case, workspace)
+
+
+def lowered(part: Part) -> dict[str, int]:
+    return {one.gate: one.seconds for one in part.stages if one.seconds}
 
 
 def commands(part: Part) -> dict[str, str]:
@@ -64,6 +69,65 @@ def test_a_plan_speaks_of_the_first_component_or_of_one_by_its_folder() -> None:
             (Start("python main.py", "3\n", "4"), Start("python -m app", ready=Ready(80))),
         ),
     }
+
+
+LINT = """\
+## Lint commands
+```
+npm run lint
+```
+"""
+OWN_LINT = "components: [{path: ., commands: {lint: 'true'}}]"
+
+
+def test_only_where_the_process_says_so_a_plan_names_who_lints_and_the_work_never_does() -> None:
+    by_plan = ProcessPolicy(lint_commands=LintCommands.PLAN)
+    files = {"setup.py": "", "loomverify.yaml": OWN_LINT}
+
+    [table] = plan(LINT, files).parts
+    [named] = plan(LINT, files, by_plan).parts
+    [own] = plan("", files, by_plan).parts
+
+    assert commands(table) == commands(own) == {}
+    assert commands(named) == {"lint": "npm run lint"}
+    assert {one.is_apart for one in named.stages if one.gate == "lint"} == {False}
+
+
+LIMITS = """\
+**Limits:**
+```yaml
+test: 60
+build: 7200
+lint: 1
+run: soon
+```
+### Timeouts (backend)
+```yaml
+{run: 5}
+```
+"""
+
+
+def test_a_process_sets_the_limits_and_a_plan_only_lowers_them() -> None:
+    files = {"setup.py": "", "backend/setup.py": "", "loomverify.yaml": OWN}
+    policy = ProcessPolicy(gate_seconds={"test": 600, "run": 90})
+
+    usual, _ = plan("", files).parts
+    root, backend = plan(LIMITS, {**files, "loomverify.yaml": ""}, policy).parts
+
+    assert usual.seconds == SECONDS
+    assert root.seconds == {**SECONDS, "test": 600, "run": 90}
+    assert lowered(root) == {"test": 60}
+    assert lowered(backend) == {"run": 5}
+
+
+@pytest.mark.parametrize(
+    "text", ["{", "- test: 1", "test: -1", "test: 0", "test: [5]", "install: 5"]
+)
+def test_limits_that_are_none_lower_nothing(text: str) -> None:
+    [part] = plan(f"Limits:\n```yaml\n{text}\n```\n", {"setup.py": ""}).parts
+
+    assert lowered(part) == {}
 
 
 def test_the_plan_counts_before_the_work_and_the_work_before_the_table() -> None:

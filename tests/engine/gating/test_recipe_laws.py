@@ -59,7 +59,10 @@ PLAIN = {
         for composer in ("{}", '{"require-dev": {"pestphp/pest": ""}}')
         for configured in ({"phpunit.xml": ""}, {"tests/ATest.php": ""}, {"a.php": ""})
     ],
-    Language.JAVA: [{"pom.xml": ""}],
+    Language.JAVA: [{"pom.xml": ""}, {"build.gradle": ""}],
+    Language.MAKE: [
+        {"Makefile": f"{target}:\n"} for target in ("", "all", "build", "check", "test", "tests")
+    ],
     Language.DOTNET: [
         {f"x.{kind}": "", "y.csproj": used}
         for kind in ("sln", "csproj")
@@ -92,7 +95,11 @@ def test_a_command_does_not_change_with_what_is_submitted(
             key: data.draw(JSON_TEXT)
             for key in ("repositories", "require-dev", "autoload", "autoload-dev")
         }), f"tests/{data.draw(TEXT)}Test.php": ""},
-        Language.JAVA: {"pom.xml": data.draw(TEXT), f".mvn/{data.draw(TEXT)}": data.draw(TEXT)},
+        Language.JAVA: {
+            data.draw(st.sampled_from(["pom.xml", "build.gradle"])): data.draw(TEXT),
+            f".mvn/{data.draw(TEXT)}": data.draw(TEXT),
+        },
+        Language.MAKE: {"Makefile": data.draw(TEXT | st.sampled_from(["test: x", "all tests:"]))},
         Language.DOTNET: {f"{data.draw(TEXT)}.csproj": data.draw(TEXT | st.just("MSTest.Sdk"))},
     }[language]  # fmt: skip
 
@@ -100,6 +107,26 @@ def test_a_command_does_not_change_with_what_is_submitted(
 
     assert commands_in(part) <= KNOWN[language]
     assert re.fullmatch(rf"/deps/[A-Za-z0-9._-]+\.{language}", part.deps)
+
+
+@given(TEXT | st.from_regex(r"\A[\^~]?[0-9]+(\.[0-9x*]+)* ?\Z"), TEXT)
+def test_what_judges_is_one_package_of_the_registry_and_never_an_option(
+    said: str, locked: str
+) -> None:
+    files = {
+        "package.json": json.dumps({"devDependencies": {"typescript": said}}),
+        "package-lock.json": json.dumps(
+            {"packages": {"node_modules/typescript": {"version": locked}}}
+        ),
+        "tsconfig.json": "",
+    }
+
+    judges = part_in(Language.NODE, files).judges
+
+    assert judges in ((), (f"typescript@{locked or 'latest'}",))
+    assert not re.search(
+        r"[\s;&$`'\"\\(){}/:@%]", "".join(judges).replace("typescript@", "").replace(" ", "")
+    )
 
 
 @given(st.lists(TEXT, max_size=8))

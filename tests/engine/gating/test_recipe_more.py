@@ -38,7 +38,11 @@ from verification.engine.reports.testing import TestFormat
         (Language.DOTNET, {"x.csproj": "", "x.sln": ""},
          {"build": "in ./*.sln; do dotnet build"}),
         (Language.RUST, {"main.rs": ""}, {}),
-        (Language.JAVA, {"build.gradle": ""}, {}),
+        (Language.JAVA, {"A.java": ""}, {}),
+        *((Language.JAVA, {marker: ""},
+           {"build": "loomverify.gradle --offline testClasses",
+            "test": "loomverify.gradle --offline --continue test"})
+          for marker in ("build.gradle", "build.gradle.kts", "settings.gradle")),
     ],
 )  # fmt: skip
 def test_each_language_has_its_commands_and_says_why_where_it_has_none(
@@ -85,7 +89,13 @@ def test_each_language_has_its_commands_and_says_why_where_it_has_none(
         (Language.PHP, {"a.php": ""}, "", []),
         (Language.JAVA, {"pom.xml": "", "a/pom.xml": "", ".mvn/extensions.xml": "", "A.java": ""},
          ":go-offline", ["pom.xml", "a/pom.xml", ".mvn/extensions.xml"]),
-        (Language.JAVA, {"build.gradle": ""}, "", []),
+        (Language.JAVA, {"settings.gradle": "", "app/build.gradle.kts": "", "A.java": "",
+                         "gradle/libs.versions.toml": "", "buildSrc/src/main/java/B.java": "",
+                         "gradle.properties": "", "app/gradle.lockfile": ""},
+         " loomverifyResolve",
+         ["settings.gradle", "app/build.gradle.kts", "gradle/libs.versions.toml",
+          "buildSrc/src/main/java/B.java", "gradle.properties", "app/gradle.lockfile"]),
+        (Language.JAVA, {"A.java": ""}, "", []),
         (Language.DOTNET, {"a.csproj": "", "NuGet.Config": "", "Directory.Build.props": "", "A.cs": ""},
          "dotnet restore", ["a.csproj", "NuGet.Config", "Directory.Build.props"]),
     ],
@@ -106,6 +116,7 @@ def test_an_install_reads_what_names_its_dependencies_and_no_more(
     [
         (Language.RUST, "Cargo.toml", "shared/Cargo.toml"),
         (Language.JAVA, "pom.xml", "parent/pom.xml"),
+        (Language.JAVA, "build.gradle", "settings.gradle"),
         (Language.DOTNET, "a.csproj", "shared/b.csproj"),
     ],
 )

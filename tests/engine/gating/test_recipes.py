@@ -11,6 +11,7 @@ from verification.engine.gating.stages import Part, Stage
 from verification.engine.reports.problems import ProblemFormat
 from verification.engine.reports.testing import TestFormat
 
+JUDGED = "PATH=/opt/loomverify/npm/node_modules/.bin:/usr/local/bin:/usr/bin:/bin"
 PIP = "python3 -m venv /deps/root.python && /deps/root.python/bin/python -m pip install --no-input"
 
 
@@ -49,7 +50,7 @@ def node_script(script: str) -> Stage:
          {"build": "npm run --silent build", "test": "jest --bail=0 --json"}),
         (Language.NODE, {"package.json": '{"devDependencies": {"eslint": "9", "typescript": "5"}}',
                          "tsconfig.json": "{}"},
-         {"lint": "eslint --format json", "types": "tsc --noEmit"}),
+         {"lint": f"{JUDGED} eslint --format json", "types": f"{JUDGED} tsc --noEmit"}),
         (Language.GO, {"go.mod": "module x"}, {
             "build": "go build ./...", "lint": "go vet ./...", "test": "go test -json ./...",
         }),
@@ -87,12 +88,24 @@ def test_a_gate_without_a_command_says_why(
     assert len(stages) == 6
 
 
-def test_a_language_without_a_recipe_is_named_and_nothing_is_installed_for_it() -> None:
-    part = part_in(Language.MAKE, {"Makefile": ""})
+@pytest.mark.parametrize(
+    ("makefile", "build", "test"),
+    [
+        (".PHONY: all test\nall: prog\n\ttrue\ntest: all\n\t./prog\n", "make all", "make test"),
+        ("build tests: x\n", "make build", "make tests"),
+        ("check:: \ntest:\n", "", "make check"),
+        ("all := 1\ntest ::= 2\n\tcheck:\n# build:\n", "", ""),
+        ("x" * 2_000_000 + "\nall:\n", "", ""),
+    ],
+)
+def test_make_is_asked_for_the_targets_that_it_has(makefile: str, build: str, test: str) -> None:
+    part = part_in(Language.MAKE, {"Makefile": makefile})
 
+    stages = stages_of(part)
     assert part.install.command == ""
-    skipped = {one.skipped for one in part.stages if not one.is_apart}
-    assert skipped == {"There are no commands for make."}
+    for gate, command in (("build", build), ("test", test)):
+        assert bool(stages[gate].command) is bool(command)
+        assert command in stages[gate].command
 
 
 def test_what_only_looks_at_python_is_run_apart_from_its_code() -> None:
@@ -138,6 +151,44 @@ def test_a_runner_is_asked_for_its_report_where_the_script_names_one(
 )
 def test_a_package_that_names_no_tests_has_none(script: str) -> None:
     assert node_script(script).skipped == "The package names no tests."
+
+
+@pytest.mark.parametrize(
+    ("said", "lock", "judges"),
+    [
+        ("^5.4.0", None, ("typescript@^5.4.0",)),
+        ("", None, ("typescript@latest",)),
+        (">=5 <6 || 7.x", None, ("typescript@>=5 <6 || 7.x",)),
+        ("^5.4.0", {"packages": {"node_modules/typescript": {"version": "5.4.5"}}},
+         ("typescript@5.4.5",)),
+        ("^5.4.0", {"dependencies": {"typescript": {"version": "5.4.5"}}}, ("typescript@5.4.5",)),
+        ("^5.4.0", {"packages": {"node_modules/typescript": 5}}, ("typescript@^5.4.0",)),
+        ("^5.4.0", {"packages": {"node_modules/x/node_modules/typescript": {"version": "1.0.0"}}},
+         ("typescript@^5.4.0",)),
+        ("^5.4.0", {"packages": {"node_modules/typescript": {"version": "file:fake"}}}, ()),
+        *((odd, None, ()) for odd in (
+            "file:fake", "npm:fake@5.4.5", "./fake", "github:a/b", "https://a.example/x.tgz",
+            "5 --registry=x", "5\n6", "workspace:*", "5; true", "$(true)",
+        )),
+        ("file:fake", {"packages": {"node_modules/typescript": {"version": "5.4.5"}}}, ()),
+    ],
+)  # fmt: skip
+def test_what_judges_is_taken_from_the_registry_in_the_works_version_or_not_at_all(
+    said: str, lock: object, judges: tuple[str, ...]
+) -> None:
+    files = {
+        "package.json": json.dumps({"devDependencies": {"typescript": said}}),
+        "tsconfig.json": "",
+    }
+    if lock:
+        files["package-lock.json"] = json.dumps(lock)
+
+    part = part_in(Language.NODE, files)
+
+    types = stages_of(part)["types"]
+    assert part.judges == judges
+    assert bool(types.command) is bool(judges)
+    assert ("nobody knows how it judges" in types.unreadable) is not bool(judges)
 
 
 @pytest.mark.parametrize("package", [{}, {"scripts": []}, {"scripts": {"test": ["jest"]}}])

@@ -185,3 +185,21 @@ def test_words_of_a_waiver_never_change_a_name(message: str, words: str, paths: 
     assert [one.fingerprint for one in marked] == [
         one.fingerprint for one in with_fingerprints(found)
     ]
+
+
+def test_what_is_waived_is_one_line_wherever_it_moves_and_none_like_it() -> None:
+    def found(content: str, line: int, waivers: Mapping[str, str]) -> Conclusion:
+        files = {"tools/run.py": content}
+        asked = case(gates=["security"], files=files, of_case={"waivers": waivers})
+        report = looked(replace(SHELL, line=line))
+        reach = replace(ports(files), gates=RecordedGates([report]))
+        return conclude(asked, list(climb(asked, reach)))
+
+    own = "run(line, shell=True)\n"
+    first = found(own, 1, {})
+    waivers = {first.findings[0].fingerprint: WORDS}
+
+    assert first.verdict is Verdict.REJECT
+    assert found(f"import os\n\n  {own}", 3, waivers).verdict is not Verdict.REJECT
+    assert found("run(other, shell=True)\n", 1, waivers).verdict is Verdict.REJECT
+    assert found(own, 7, waivers).verdict is Verdict.REJECT, "of a line that is not there"

@@ -1,4 +1,4 @@
-"""One container: made, filled, worked in, and removed whatever happens."""
+"""One running container: filled, worked in, stopped, and removed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
-from typing import Any
 
 from docker import APIClient
 from docker.errors import APIError, DockerException, NotFound
@@ -16,17 +15,13 @@ from requests.exceptions import RequestException
 
 from verification.adapters.sandbox.archive import archive
 from verification.adapters.sandbox.capture import HeadAndTail
-from verification.adapters.sandbox.settings import Bounds, SandboxSettings
+from verification.adapters.sandbox.settings import Bounds
 from verification.adapters.sandbox.stream import Stream
 from verification.engine.gates import OUT_OF_MEMORY_EXIT_CODE
 from verification.engine.gating.sandbox import SandboxLost
 from verification.engine.gating.stages import Ended
 from verification.engine.reports.model import MAX_REPORT_BYTES, WORKSPACE
 
-USER = "1000:1000"
-NETWORK = "loomverify-install"
-OWNER, WORKER, UNTIL = "loomverify.owner", "loomverify.worker", "loomverify.until"
-MAX_LIFE_SECONDS = 3_600
 PUT_SECONDS = 120
 READ_SECONDS = 30
 WATCH_SECONDS = 2.0
@@ -35,8 +30,6 @@ KILLS, KILL_SECONDS = 3, 5.0
 CHUNK_BYTES = 65_536
 _FAULTS = (DockerException, RequestException, OSError)
 
-# A shell that outlives every signal of its own user, and buries what is left behind.
-_FIRST_PROCESS = ["/bin/sh", "-c", "trap '' TERM INT HUP; while :; do sleep 3600 & wait; done"]
 # Whatever the command left running ends with it: else it would work on while others judge.
 _WRAPPED = '(set -e; eval "$LV_COMMAND"); code=$?; kill -9 -1; exit $code'
 # Without a stream of its own, which would have to be written to while another one is read.
@@ -48,15 +41,6 @@ TIME, ROOM, LOST = "time", "room", "lost"
 _FULL = 1
 
 Output = Callable[[bytes], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Opened:
-    """How a container is made. `is_open`: its root can be written to, and it has the network."""
-
-    image: str
-    is_open: bool = False
-    user: str = USER
 
 
 @dataclass(slots=True, eq=False)
@@ -71,7 +55,7 @@ class Container:
 
     def put(self, files: Iterable[tuple[str, bytes]], folder: str = WORKSPACE) -> None:
         spool, size = archive(files)
-        with spool, _faults("Files could not be brought into the sandbox"):
+        with spool, faults("Files could not be brought into the sandbox"):
             ended = self._execute(
                 f"mkdir -p {folder} && head -c {size} | tar -xf - -C {folder}",
                 seconds=PUT_SECONDS,
@@ -123,12 +107,12 @@ class Container:
         return replace(ended, coverage=self._read(f"{report}.coverage/{covers}".rstrip("/")))
 
     def commit(self, repository: str, tag: str) -> None:
-        with _faults("What was installed could not be kept"):
+        with faults("What was installed could not be kept"):
             self.client.commit(self.id, repository=repository, tag=tag, pause=False)
 
     def written_bytes(self) -> int:
         """What was written to its root since it was made."""
-        with _faults("The sandbox did not answer"):
+        with faults("The sandbox did not answer"):
             found = self.client.containers(filters={"id": self.id}, size=True)
         return int(found[0].get("SizeRw", 0)) if found else 0
 
@@ -163,7 +147,7 @@ class Container:
     ) -> Ended:
         out, err = (HeadAndTail(limit) if limit else HeadAndTail() for _ in range(2))
         started = time.monotonic()
-        with _faults("The sandbox did not answer"):
+        with faults("The sandbox did not answer"):
             made = self.client.exec_create(
                 self.id, ["/bin/sh", "-c", command], user=self.user, workdir=folder,
                 environment=dict(environment or {}), stdin=given is not None,
@@ -254,70 +238,7 @@ def _asked(watch: Callable[[], bool] | None) -> bool | None:
 
 
 @contextmanager
-def opened(client: APIClient, settings: SandboxSettings, wanted: Opened) -> Iterator[Container]:
-    """A running container, removed at the end."""
-    bounds = settings.bounds
-    labels = {
-        OWNER: settings.owner,
-        WORKER: settings.worker,
-        UNTIL: str(round(time.time()) + MAX_LIFE_SECONDS),
-    }
-    with _faults(f"A container of {wanted.image} could not be made"):
-        config = _confined(bounds, settings.runtime, wanted)
-        if wanted.is_open:
-            config["network_mode"] = _network(client)
-        made = client.create_container(
-            wanted.image,
-            _FIRST_PROCESS,
-            user=wanted.user,
-            labels=labels,
-            hostname="sandbox",
-            host_config=client.create_host_config(**config),
-        )
-    container = Container(client, made["Id"], wanted.user, bounds)
-    try:
-        with _faults(f"A container of {wanted.image} could not be started"):
-            client.start(container.id)
-        yield container
-    finally:
-        container.close()
-
-
-def _network(client: APIClient) -> str:
-    """Outbound, and not to each other."""
-    if not client.networks(names=[NETWORK]):
-        options = {"com.docker.network.bridge.enable_icc": "false"}
-        client.create_network(NETWORK, driver="bridge", options=options, check_duplicate=True)
-    return NETWORK
-
-
-def _confined(bounds: Bounds, runtime: str, wanted: Opened) -> dict[str, Any]:
-    """Source: docs/gates.md, "What holds the work in"."""
-    own = "uid=1000,gid=1000,mode=0700,exec,nosuid,nodev"
-    config: dict[str, Any] = {
-        "cap_drop": ["ALL"],
-        "security_opt": ["no-new-privileges:true"],
-        "mem_limit": bounds.memory_bytes,
-        "memswap_limit": bounds.memory_bytes,
-        "nano_cpus": round(bounds.cpus * 1e9),
-        "pids_limit": bounds.processes,
-        "log_config": {"type": "none", "config": {}},
-        "shm_size": "16m",
-    }
-    if runtime:
-        config["runtime"] = runtime
-    if not wanted.is_open:
-        config["read_only"] = True
-        config["network_mode"] = "none"  # its loopback alone, which has a name: localhost
-        config["tmpfs"] = {
-            WORKSPACE: f"{own},size={bounds.workspace_bytes},nr_inodes={bounds.workspace_files}",
-            "/tmp": f"{own},size={bounds.temporary_bytes},nr_inodes={bounds.workspace_files}",  # noqa: S108
-        }
-    return config
-
-
-@contextmanager
-def _faults(what: str) -> Iterator[None]:
+def faults(what: str) -> Iterator[None]:
     try:
         yield
     except SandboxLost:

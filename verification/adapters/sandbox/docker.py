@@ -15,8 +15,9 @@ from docker.errors import DockerException
 from docker.utils import kwargs_from_env
 from requests.exceptions import RequestException
 
-from verification.adapters.sandbox.container import Container, Opened, opened
+from verification.adapters.sandbox.container import Container
 from verification.adapters.sandbox.images import Images, installed_in
+from verification.adapters.sandbox.opening import Opened, opened
 from verification.adapters.sandbox.settings import SandboxSettings
 from verification.engine.gating.components import Language
 from verification.engine.gating.sandbox import Installed, SandboxLost
@@ -68,6 +69,7 @@ class DockerSandbox:
     listen: Listen = lambda _part, _gate, _chunk: None
     open: set[Container] = field(default_factory=set)
     stopped: threading.Event = field(default_factory=threading.Event)
+    made: dict[tuple[str, tuple[str, ...]], str] = field(default_factory=dict)
 
     def stop(self) -> None:
         """End all that runs, and begin nothing more; whoever waits is told that it was lost."""
@@ -111,7 +113,7 @@ class DockerSandbox:
         """
         if not part.is_run:
             return ""
-        tools = self.images.tools(part.tools)
+        tools = self._tools(part)
         if not part.install.command:
             return tools
         digests = [
@@ -120,6 +122,14 @@ class DockerSandbox:
         ]
         said = [self.work.scope, part.component.name, part.install.command, *digests]
         return self.images.deps(tools, said)
+
+    def _tools(self, part: Part) -> str:
+        """Asked for once in a run, however many components there are."""
+        wanted = part.tools, part.judges
+        if wanted not in self.made:
+            tools = self.images.tools(part.tools)
+            self.made[wanted] = self.images.judging(tools, part.judges)
+        return self.made[wanted]
 
     def looking(self) -> str:
         """The image of what only looks at the work, whatever its language.
@@ -133,8 +143,7 @@ class DockerSandbox:
         image = self.image(part)
         if self.images.has(image):
             return Installed(image)
-        tools = self.images.tools(part.tools)
-        with self._opened(Opened(tools, is_open=True)) as container:
+        with self._opened(Opened(self._tools(part), is_open=True)) as container:
             folder = workdir(part.component)
             container.put((path, self.work.read(path)) for path in part.install.inputs)
             ended = installed_in(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import shlex
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -13,7 +14,8 @@ from docker import APIClient
 from docker.errors import APIError, DockerException, ImageNotFound
 from requests.exceptions import RequestException
 
-from verification.adapters.sandbox.container import Container, Opened, Output, opened
+from verification.adapters.sandbox.container import Container, Output
+from verification.adapters.sandbox.opening import Opened, opened
 from verification.adapters.sandbox.settings import SandboxSettings
 from verification.engine.gating.sandbox import SandboxLost
 from verification.engine.gating.stages import Ended
@@ -22,6 +24,7 @@ TOOLS, DEPS = "loomverify/tools", "loomverify/deps"
 TOOLS_SECONDS = 600
 PULL_SECONDS = 600
 FOLDER = Path(__file__).with_name("tools")
+NO_SUCH_PACKAGE = 44
 _SHARED = "mkdir -p /deps /workspace && chmod 1777 /deps /workspace"
 _COMMANDS: Mapping[str, str] = {
     "python": "python3 -m venv /opt/loomverify/python && "
@@ -52,6 +55,7 @@ _FILES: Mapping[str, tuple[str, ...]] = {
         *sorted(f"rules/{one.name}" for one in (FOLDER / "rules").glob("*.yaml")),
     ),
     "go": ("go.mod", "warm_test.go"),
+    "gradle": ("loomverify.gradle",),
     "ruby": ("compile.rb", "rspec_end.rb", "run_minitest.rb"),
 }
 
@@ -74,7 +78,28 @@ class Images:
         command = " && ".join(filter(None, (_SHARED, _COMMANDS.get(language, ""))))
         image = f"{TOOLS}:{language}-{_digest([self._id(base), command, *map(repr, files)])}"
         if not self.has(image):
-            self._make_tools(base, image, command, files)
+            ended = self._make(base, image, command, files)
+            if ended.exit_code != 0:
+                raise SandboxLost(f"The tools could not be installed in {base}: {_said(ended)}")
+        return image
+
+    def judging(self, tools: str, judges: Sequence[str]) -> str:
+        """Return the tools with what judges the work beside them, unless nobody published that.
+
+        Raises:
+            SandboxLost: they could not be had.
+        """
+        if not judges:
+            return tools
+        command = _judges(judges)
+        image = self.deps(tools, [command])
+        if self.has(image):
+            return image
+        ended = self._make(tools, image, command)
+        if ended.exit_code == NO_SUCH_PACKAGE:
+            return tools
+        if ended.exit_code != 0:
+            raise SandboxLost(f"{' and '.join(judges)} could not be had: {_said(ended)}")
         return image
 
     def has(self, image: str) -> bool:
@@ -118,9 +143,10 @@ class Images:
             why = error.explanation if isinstance(error, APIError) else type(error).__name__
             raise SandboxLost(f"The image {base} could not be pulled: {why}") from error
 
-    def _make_tools(
-        self, base: str, image: str, command: str, files: Iterable[tuple[str, bytes]]
-    ) -> None:
+    def _make(
+        self, base: str, image: str, command: str, files: Iterable[tuple[str, bytes]] = ()
+    ) -> Ended:
+        """Run a command as root in one image; where it ends well, that is the other image."""
         wanted = Opened(base, is_open=True, user="0:0")
         roomy = replace(self.settings, bounds=replace(self.settings.bounds, cpus=0))
         with opened(self.client, roomy, wanted) as container:
@@ -128,16 +154,27 @@ class Images:
             ended = container.run(
                 command, seconds=TOOLS_SECONDS, folder="/", environment=self.outbound()
             )
-            if ended.exit_code != 0:
-                said = ended.err.decode(errors="replace").strip()[-500:]
-                raise SandboxLost(f"The tools could not be installed in {base}: {said}")
-            container.commit(*image.split(":", 1))
+            if ended.exit_code == 0:
+                container.commit(*image.split(":", 1))
+        return ended
 
     def outbound(self) -> dict[str, str]:
         """The environment of what may reach the network."""
         proxy = self.settings.proxy
         names = ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy") if proxy else ()
         return {"PIP_NO_CACHE_DIR": "1", **dict.fromkeys(names, proxy)}
+
+
+def _judges(named: Iterable[str]) -> str:
+    """A version that nobody published is the work's affair: its own install fails by it, too."""
+    return f"""mkdir /opt/loomverify/npm && cd /opt/loomverify/npm || exit
+code=0
+npm install --ignore-scripts --no-audit --no-fund {shlex.join(named)} 2> /tmp/said || code=$?
+cat /tmp/said >&2
+rm -rf /tmp/.npm
+chmod -R a+rX /opt/loomverify/npm
+[ $code -eq 0 ] || ! grep -Eq ' code (ETARGET|E404|EINVALIDTAGNAME)$' /tmp/said || exit {NO_SUCH_PACKAGE}
+exit $code"""
 
 
 def installed_in(
@@ -157,6 +194,10 @@ def installed_in(
     return container.run(
         command, seconds=seconds, environment=environment, output=output, watch=is_within
     )
+
+
+def _said(ended: Ended) -> str:
+    return ended.err.decode(errors="replace").strip()[-500:]
 
 
 def _digest(said: Iterable[str]) -> str:

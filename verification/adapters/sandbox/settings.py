@@ -12,8 +12,10 @@ IMAGES: Mapping[str, str] = {
     "go": "golang:1.22-alpine",
     "rust": "rust:1.90-slim",
     "java": "maven:3-eclipse-temurin-21",
+    "gradle": "gradle:8-jdk21",
     "ruby": "ruby:3.3",
     "php": "composer:2",
+    "make": "gcc:14",
     "dotnet": "mcr.microsoft.com/dotnet/sdk:8.0",
 }
 

@@ -10,8 +10,8 @@ from docker import APIClient
 from docker.errors import DockerException
 from requests.exceptions import RequestException
 
-from verification.adapters.sandbox.container import OWNER, UNTIL, WORKER
 from verification.adapters.sandbox.images import DEPS
+from verification.adapters.sandbox.opening import OWNER, UNTIL, WORKER
 from verification.adapters.sandbox.settings import SandboxSettings
 
 KEPT_IMAGES = 100

@@ -46,6 +46,8 @@ MARKERS = {
     "pom.xml": Language.JAVA,
     "build.gradle": Language.JAVA,
     "build.gradle.kts": Language.JAVA,
+    "settings.gradle": Language.JAVA,
+    "settings.gradle.kts": Language.JAVA,
     "Gemfile": Language.RUBY,
     "composer.json": Language.PHP,
     "Makefile": Language.MAKE,

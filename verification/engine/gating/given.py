@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from verification.engine.gating.components import Language
+from verification.engine.gating.runners import with_report
 from verification.engine.gating.stages import (
     BUILD,
     INSTALL,
@@ -20,44 +21,8 @@ from verification.engine.gating.stages import (
     workdir,
 )
 
-REPLACED = (BUILD, TYPES, TEST, RUN)
-"""Lint and security are always the table's: they look at the work on nobody's behalf."""
-# What a shell would make something else of is left to a shell; a comment is none of it.
-_REST = r"(?=\s|$)(?P<rest>[^;&|<>`$\n#*?~\[]*)(?:\s#.*)?"
-
-
-@dataclass(frozen=True, slots=True)
-class _Runner:
-    """`called` in a plan, it is `command` in the table's, which goes on with `then`.
-
-    `own` are arguments that would move the report, let nothing run, or bring in another judge.
-    """
-
-    called: re.Pattern[str]
-    command: str
-    then: str
-    own: re.Pattern[str]
-
-
-_PYTEST = _Runner(
-    called=re.compile(rf"(?:python3?\s+-m\s+)?pytest{_REST}"),
-    command="run_pytest.py",
-    then=" -p no:cacheprovider",
-    # Short options can be joined (-xp), and others be read from a file (@).
-    own=re.compile(
-        r"@|--$|-(?!-)\w*[pco]|--(?:(?:junit|cache|lf|ff|nf|sw|stepwise)[\w-]*|rootdir|co|"
-        r"last-failed|failed-first|new-first|override-ini|collect-only|config-file|confcutdir|"
-        r"setup-only|setup-plan)(?:=|$)"
-    ),
-)
-_GO_TEST = _Runner(
-    called=re.compile(rf"go\s+test{_REST}"),
-    command="go test -json",
-    then=" ./...",
-    own=re.compile(r"--?(?:c|o|C|n|json|exec|toolexec|list)(?:=|$)"),
-)
-
-
+REPLACED = frozenset({BUILD, TYPES, TEST, RUN})
+"""What looks at the work on nobody's behalf is the table's; a process may leave lint to a plan."""
 REPORTS = "The work names a command that reports nothing: the usual one was run."
 
 
@@ -65,12 +30,13 @@ REPORTS = "The work names a command that reports nothing: the usual one was run.
 class Named:
     """What somebody names for one component. `starts` stand before commands of the gate `run`.
 
-    `unreadable`: why nobody knows what they were to be.
+    `seconds` are limits by gate; `unreadable`: why nobody knows what its starts were to be.
     """
 
     commands: Mapping[str, Sequence[str]] = field(default_factory=dict, hash=False)
     starts: tuple[Start, ...] = ()
     unreadable: str = ""
+    seconds: Mapping[str, int] = field(default_factory=dict, hash=False)
 
     @property
     def gates(self) -> frozenset[str]:
@@ -82,18 +48,20 @@ class Named:
         return Named(rest) if RUN in gates else replace(self, commands=rest)
 
 
-def with_given(
-    parts: Sequence[Part], commands: Mapping[str, Sequence[str]], paths: Sequence[str]
-) -> list[Part]:
-    """Who names no component speaks of the work's first one, the nearest to its root."""
-    if not parts:
-        return []
-    return [with_named(parts[0], Named(commands), paths), *parts[1:]]
-
-
-def with_named(part: Part, named: Named, paths: Sequence[str], *, is_own: bool = False) -> Part:
-    """`is_own`: it is the work that names them."""
-    stages = tuple(_renamed(stage, named, is_own=is_own) for stage in part.stages)
+def with_named(
+    part: Part,
+    named: Named,
+    paths: Sequence[str],
+    *,
+    is_own: bool = False,
+    replaced: Collection[str] = REPLACED,
+) -> Part:
+    """`is_own`: it is the work that names them. `replaced` are the gates that may be named at all."""
+    language = part.component.language
+    stages = tuple(
+        _renamed(stage, language, named, is_own=is_own) if stage.gate in replaced else stage
+        for stage in part.stages
+    )
     install = _install(part, named.commands.get(INSTALL, ()), paths)
     return replace(part, stages=stages, install=install)
 
@@ -108,14 +76,14 @@ def with_fewer(part: Part, seconds: Mapping[str, int]) -> Part:
     return replace(part, stages=tuple(stages))
 
 
-def _renamed(stage: Stage, named: Named, *, is_own: bool) -> Stage:
+def _renamed(stage: Stage, language: Language, named: Named, *, is_own: bool) -> Stage:
     if stage.gate == RUN and named.unreadable:
         return Stage(RUN, unreadable=named.unreadable)
     if stage.gate == RUN and named.starts:
         command = "\n".join(start.command for start in named.starts)
         started = Stage(RUN, command, seconds=stage.seconds, is_given=True, starts=named.starts)
         return replace(started, is_own=is_own)
-    changed = _replaced(stage, named.commands.get(stage.gate, ()))
+    changed = _replaced(stage, language, named.commands.get(stage.gate, ()))
     if changed is stage:
         return stage
     if is_own and stage.expected and not changed.expected:
@@ -140,36 +108,11 @@ def _moved(part: Part) -> Iterator[str]:
         yield f"[ ! -d {source} ] || {{ mkdir -p {part.deps} && mv {source} {place}; }}"
 
 
-def _replaced(stage: Stage, commands: Sequence[str]) -> Stage:
-    if not commands or stage.gate not in REPLACED:
+def _replaced(stage: Stage, language: Language, commands: Sequence[str]) -> Stage:
+    if not commands:
         return stage
-    if len(commands) == 1 and stage.expected and stage.gate == TEST:
-        asked = _with_report(stage, commands[0])
+    if len(commands) == 1 and stage.gate == TEST:
+        asked = with_report(stage, language, commands[0])
         if asked:
             return asked
     return Stage(stage.gate, "\n".join(commands), seconds=stage.seconds, is_given=True)
-
-
-def _with_report(stage: Stage, command: str) -> Stage | None:
-    """The table's runner with the plan's arguments, where it is the same runner."""
-    for runner in (_PYTEST, _GO_TEST):
-        match = runner.called.fullmatch(command.strip())
-        if match is None or runner.command not in stage.command:
-            continue
-        try:
-            arguments = shlex.split(match["rest"])
-        except ValueError:
-            return None
-        if any(runner.own.match(one) for one in arguments):
-            return None
-        return _with_arguments(stage, runner, shlex.join(arguments))
-    return None
-
-
-def _with_arguments(stage: Stage, runner: _Runner, arguments: str) -> Stage:
-    """A plan's arguments of go name packages, too, in place of the table's."""
-    if not arguments:
-        return stage
-    head, _, tail = stage.command.partition(runner.then)
-    rest = tail if runner is _GO_TEST else f"{runner.then}{tail}"
-    return replace(stage, command=f"{head} {arguments}{rest}", is_given=True)

@@ -23,8 +23,8 @@ def toml_table(content: bytes | None) -> Mapping[str, Any]:
         return {}
 
 
-def json_table(content: bytes | None) -> Mapping[str, Any]:
-    if not content or len(content) > MAX_MANIFEST_BYTES:
+def json_table(content: bytes | None, most: int = MAX_MANIFEST_BYTES) -> Mapping[str, Any]:
+    if not content or len(content) > most:
         return {}
     try:
         value = json.loads(content)

@@ -7,10 +7,12 @@ from dataclasses import replace
 
 import yaml
 
+from processes.definition.phases import MAX_GATE_SECONDS
 from processes.definition.reading import Log, Unreadable, Value
 from processes.definition.stream import compose
 from verification.engine.gating.given import Named
-from verification.engine.gating.plans import blocks_of
+from verification.engine.gating.overrides import TIGHTENED
+from verification.engine.gating.plans import LIMITS, blocks_of
 from verification.engine.gating.stages import RUN
 from verification.engine.gating.starts import read_starts
 
@@ -25,13 +27,26 @@ def planned_of(plan: str) -> Mapping[str | None, Named]:
     found: dict[str | None, Named] = {}
     for block in blocks_of(plan):
         named = found.get(block.folder, Named())
-        if block.commands and block.gate not in named.commands:
+        if block.commands and block.gate not in (LIMITS, *named.commands):
             commands = {**named.commands, block.gate: block.commands}
             found[block.folder] = replace(named, commands=commands)
         has_starts = named.starts or named.unreadable
+        if block.gate == LIMITS and block.yaml and not named.seconds:
+            found[block.folder] = replace(named, seconds=_seconds(block.yaml))
         if block.gate == RUN and not has_starts and _names_a_start(block.yaml):
             found[block.folder] = _with_starts(named, block.yaml)
     return found
+
+
+def _seconds(text: str) -> Mapping[str, int]:
+    """Whole seconds by gate; what is none is none of these limits."""
+    try:
+        fields = Value(compose(text), LIMITS, Log()).mapping()
+    except Unreadable:
+        return {}
+    named = ((gate, fields.get(gate) if fields else None) for gate in TIGHTENED)
+    read = ((gate, value.integer(1, MAX_GATE_SECONDS) if value else None) for gate, value in named)
+    return {gate: seconds for gate, seconds in read if seconds}
 
 
 def _names_a_start(text: str) -> bool:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from processes.definition.model import LintCommands
 from verification.engine.case import Case
 from verification.engine.evidence import Workspace
 from verification.engine.gating.components import MAX_COMPONENTS, Component, components_of
-from verification.engine.gating.given import Named, with_fewer, with_named
+from verification.engine.gating.given import REPLACED, Named, with_fewer, with_named
 from verification.engine.gating.overrides import Own, Placed, placed, read_overrides
 from verification.engine.gating.planned import planned_of
 from verification.engine.gating.recipes import Files, part_of
-from verification.engine.gating.stages import OWN_FILE, Part
+from verification.engine.gating.stages import LINT, OWN_FILE, Part
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,10 @@ class Found:
 def plan_of(case: Case, workspace: Workspace) -> Plan:
     """Every component with its commands: those of the plan, else the work's own, else the table's."""
     found = found_of(case, workspace)
-    parts = parts_of(found.files, found.own, planned_of(case.submission.task.plan))
+    named = planned_of(case.submission.task.plan)
+    policy = case.definition.policy
+    replaced = REPLACED | {LINT} if policy.lint_commands is LintCommands.PLAN else REPLACED
+    parts = parts_of(found.files, found.own, named, replaced, policy.gate_seconds)
     return Plan(parts[:MAX_COMPONENTS], found.left_out + max(0, len(parts) - MAX_COMPONENTS))
 
 
@@ -49,17 +53,25 @@ def found_of(case: Case, workspace: Workspace) -> Found:
     return Found(files, placed(read_overrides(content), found.found, files.paths), found.left_out)
 
 
-def parts_of(files: Files, own: Placed, planned: Mapping[str | None, Named]) -> list[Part]:
+def parts_of(
+    files: Files,
+    own: Placed,
+    planned: Mapping[str | None, Named],
+    replaced: Collection[str] = REPLACED,
+    seconds: Mapping[str, int] | None = None,
+) -> list[Part]:
+    """`replaced` are the gates whose commands a plan may name, `seconds` the process's own limits."""
     parts = []
     named = _by_component(own.components, planned)
     for component in own.components:
         part = part_of(component, files, own.components)
+        part = replace(part, seconds={**part.seconds, **(seconds or {})})
         said = own.owns.get(component, Own(component.folder))
         by_plan = named.get(component, Named())
         itself = Named(said.commands, said.starts).without(by_plan.gates)
         part = with_named(part, itself, files.paths, is_own=True)
-        part = with_named(part, by_plan, files.paths)
-        parts.append(with_fewer(part, said.seconds))
+        part = with_named(part, by_plan, files.paths, replaced=replaced)
+        parts.append(with_fewer(with_fewer(part, said.seconds), by_plan.seconds))
     return parts
 
 
@@ -78,6 +90,7 @@ def _by_component(
         {**rest.commands, **own.commands},
         own.starts or rest.starts,
         own.unreadable or general.unreadable or _nowhere(planned, firsts),
+        {**general.seconds, **own.seconds},
     )
     return found
 

@@ -11,6 +11,8 @@ MAX_LINES = 50
 MAX_COMMAND_CHARS = 4_000
 SHELLS = frozenset({"", "bash", "sh", "shell", "zsh", "console", "shell-session", "terminal"})
 YAML = frozenset({"yaml", "yml"})
+LIMITS = "limits"
+"""Stands in place of a gate: below it are the seconds of all of them."""
 GATES = {
     "install": "install", "installation": "install", "setup": "install", "dependencies": "install",
     "build": "build", "compile": "build",
@@ -18,6 +20,7 @@ GATES = {
     "test": "test", "tests": "test", "testing": "test",
     "lint": "lint", "linting": "lint",
     "security": "security", "run": "run", "start": "run",
+    "limits": LIMITS, "timeouts": LIMITS,
 }  # fmt: skip
 _HEADING = re.compile(
     r"""^\s{0,3}(?:[-*+]\s+|\d{1,3}[.)]\s+)?(?P<mark>\#{1,6}\s+)?(?P<bold>\*\*|__)?

@@ -1,4 +1,4 @@
-"""Java: Maven with Surefire's reports."""
+"""Java: Maven with Surefire's reports, else Gradle."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from itertools import islice
 
 from verification.engine.gating.components import Component, Read
+from verification.engine.gating.recipe_gradle import MARKERS, gradle
 from verification.engine.gating.stages import (
     BUILD,
     LINT,
@@ -71,7 +72,9 @@ exit $code"""
 def java(component: Component, paths: Sequence[str], read: Read) -> Part:
     folder = deps_of(component)
     is_maven = component.path("pom.xml") in paths
-    why = "There are no commands for Java without Maven."
+    if not is_maven and any(component.path(one) in paths for one in MARKERS):
+        return gradle(component, paths)
+    why = "There are no commands for Java without Maven or Gradle."
     stages = (
         Stage(BUILD, _BUILD, Expected(ProblemFormat.JAVAC, Stream.OUT))
         if is_maven

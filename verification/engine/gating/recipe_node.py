@@ -11,6 +11,7 @@ from verification.engine.gating.manifests import inner_table, json_table
 from verification.engine.gating.stages import (
     BUILD,
     COVERAGE,
+    JUDGES,
     LINT,
     NO_ENTRY_POINT,
     REPORT,
@@ -29,7 +30,15 @@ from verification.engine.reports.problems import ProblemFormat
 from verification.engine.reports.testing import TestFormat
 
 MAX_SCRIPT_CHARS = 2_000
-MANIFESTS = ("package.json", "package-lock.json", "npm-shrinkwrap.json")
+MAX_LOCK_BYTES = 10_000_000
+LOCKS = ("npm-shrinkwrap.json", "package-lock.json")
+MANIFESTS = ("package.json", *LOCKS)
+# The work's scripts may have put anything on its own path, a `node` among them.
+_JUDGED = f"PATH={JUDGES}:/usr/local/bin:/usr/bin:/bin"
+_VERSION = r"(?:[~^<>=]{0,2}[\dxX*][\w.*+-]*|\|\||-)"
+_PUBLISHED = re.compile(rf"[a-z][\w.-]*|{_VERSION}(?: {{1,3}}{_VERSION}){{0,9}}", re.ASCII)
+"""A version, a range or a tag of npm's registry: no address, path or other package."""
+_ODD = "The package takes {name} from elsewhere than npm's registry: nobody knows how it judges."
 _NO_TEST = re.compile(r"no test specified", re.IGNORECASE)
 _SIMPLE = re.compile(r"[^;&|<>`$\n\\()]+")
 """One command, which takes further arguments at its end."""
@@ -72,13 +81,17 @@ _LOCAL = ("file:", "link:", "workspace:", "portal:")
 def node(component: Component, paths: Sequence[str], read: Read) -> Part:
     package = json_table(read(component.path("package.json")))
     scripts = inner_table(package, "scripts")
-    known = {*inner_table(package, "dependencies"), *inner_table(package, "devDependencies")}
+    known = {
+        **inner_table(package, "dependencies"),
+        **inner_table(package, "devDependencies"),
+    }
     needs = bool(known) or "workspaces" in package
     folder = deps_of(component)
+    judges = _judges(known, _locked(component, read))
     stages = (
         _script(scripts, BUILD),
-        _types(component, paths, known),
-        _lint(known),
+        _types(component, paths, judges),
+        _lint(judges),
         _test(scripts),
         NO_ENTRY_POINT,
     )
@@ -92,7 +105,35 @@ def node(component: Component, paths: Sequence[str], read: Read) -> Part:
             "npm_config_update_notifier": "false",
         },
         linked={"node_modules": f"{folder}/node_modules"} if needs else {},
+        judges=tuple(f"{name}@{version}" for name, version in judges.items() if version),
     )
+
+
+def _judges(known: Mapping[str, Any], locked: Mapping[str, str]) -> dict[str, str]:
+    """What judges the work, and its version; '' where that is none of npm's registry.
+
+    Jiti reads ESLint's settings that are written in TypeScript.
+    """
+    named = {one: str(known[one]) for one in ("eslint", "jiti", "typescript") if one in known}
+    versions = {name: locked.get(name, said) or "latest" for name, said in named.items()}
+    return {
+        name: version if all(map(_PUBLISHED.fullmatch, (version, named[name] or "*"))) else ""
+        for name, version in versions.items()
+    }
+
+
+def _locked(component: Component, read: Read) -> dict[str, str]:
+    """The versions that npm's lock file gives to what the component may name itself."""
+    for path in map(component.path, LOCKS):
+        lock = json_table(read(path), MAX_LOCK_BYTES)
+        packages = inner_table(lock, "packages") or inner_table(lock, "dependencies")
+        if packages:
+            return {
+                name.removeprefix("node_modules/"): str(one["version"])
+                for name, one in packages.items()
+                if isinstance(one, dict) and "version" in one
+            }
+    return {}
 
 
 def _install(
@@ -127,17 +168,21 @@ def _script(scripts: Mapping[str, Any], name: str) -> Stage:
     return Stage(name, f"npm run --silent {name}")
 
 
-def _types(component: Component, paths: Sequence[str], known: set[str]) -> Stage:
-    if component.path("tsconfig.json") not in paths or "typescript" not in known:
+def _types(component: Component, paths: Sequence[str], judges: Mapping[str, str]) -> Stage:
+    if component.path("tsconfig.json") not in paths or "typescript" not in judges:
         return Stage(TYPES, skipped="No type checker is configured.")
+    if not judges["typescript"]:
+        return Stage(TYPES, unreadable=_ODD.format(name="typescript"))
     expected = Expected(ProblemFormat.TSC, Stream.OUT)
-    return Stage(TYPES, "tsc --noEmit --pretty false", expected)
+    return Stage(TYPES, f"{_JUDGED} tsc --noEmit --pretty false", expected)
 
 
-def _lint(known: set[str]) -> Stage:
-    if "eslint" not in known:
+def _lint(judges: Mapping[str, str]) -> Stage:
+    if "eslint" not in judges:
         return Stage(LINT, skipped="No linter is configured.")
-    command = f'eslint --format json --output-file "{REPORT}" .'
+    if not judges["eslint"]:
+        return Stage(LINT, unreadable=_ODD.format(name="eslint"))
+    command = f'{_JUDGED} eslint --format json --output-file "{REPORT}" .'
     return Stage(LINT, command, Expected(ProblemFormat.ESLINT))
 
 
@@ -145,20 +190,20 @@ def _test(scripts: Mapping[str, Any]) -> Stage:
     script = scripts.get(TEST)
     if not isinstance(script, str) or not script.strip() or _NO_TEST.search(script):
         return Stage(TEST, skipped="The package names no tests.")
-    found = _reporting(" ".join(script.split()))
+    found = reporting(" ".join(script.split()))
     if found is None:
         return Stage(TEST, "npm test --silent", is_given=True)
-    command, form, cover = found
-    return Stage(TEST, command, Expected(form), cover=cover)
+    command, expected, cover = found
+    return Stage(TEST, command, expected, cover=cover)
 
 
-def _reporting(script: str) -> tuple[str, TestFormat, Cover | None] | None:
-    """The script itself, told to report; None where that would be more than one command."""
+def reporting(script: str) -> tuple[str, Expected, Cover | None] | None:
+    """A script, told to report; None where that is more than one command, or an unknown runner."""
     if len(script) > MAX_SCRIPT_CHARS or not _SIMPLE.fullmatch(script):
         return None
     if _NODE_TEST.fullmatch(script):
-        return _FLAG.sub(lambda _: _TAP, script, count=1), TestFormat.TAP, _LINES
+        return _FLAG.sub(lambda _: _TAP, script, count=1), Expected(TestFormat.TAP), _LINES
     for runner, arguments, form, cover in _RUNNERS:
         if runner.fullmatch(script):
-            return f"{script} {arguments}", form, cover
+            return f"{script} {arguments}", Expected(form), cover
     return None

@@ -10,12 +10,13 @@ from verification.engine.gating.looking import look
 from verification.engine.gating.recipe_dotnet import dotnet
 from verification.engine.gating.recipe_go import go
 from verification.engine.gating.recipe_java import java
+from verification.engine.gating.recipe_make import make
 from verification.engine.gating.recipe_node import node
 from verification.engine.gating.recipe_php import php
 from verification.engine.gating.recipe_python import python
 from verification.engine.gating.recipe_ruby import ruby
 from verification.engine.gating.recipe_rust import rust
-from verification.engine.gating.stages import INSTALL, SECONDS, SECURITY, Install, Part, Stage
+from verification.engine.gating.stages import Part
 
 __all__ = ["Files", "part_of"]
 
@@ -38,6 +39,7 @@ RECIPES: Mapping[Language, Recipe] = {
     Language.RUBY: ruby,
     Language.PHP: php,
     Language.DOTNET: dotnet,
+    Language.MAKE: make,
 }
 
 
@@ -46,12 +48,5 @@ def part_of(component: Component, files: Files, components: Sequence[Component] 
 
     `components` are all that are tried, so that none is looked at twice.
     """
-    recipe = RECIPES.get(component.language, _without_recipe)
-    part = recipe(component, files.paths, files.read)
+    part = RECIPES[component.language](component, files.paths, files.read)
     return replace(part, stages=(*part.stages, look(component, components)))
-
-
-def _without_recipe(component: Component, _paths: Sequence[str], _read: Read) -> Part:
-    why = f"There are no commands for {component.language}."
-    gates = (gate for gate in SECONDS if gate not in (INSTALL, SECURITY))
-    return Part(component, Install(), tuple(Stage(gate, skipped=why) for gate in gates))

@@ -25,6 +25,8 @@ OWN_FILE = "loomverify.yaml"
 REPORT = "$LV_REPORT"
 """In a command: the file for its report, under a name that changes with every run."""
 COVERAGE = f"{REPORT}.coverage"
+JUDGES = "/opt/loomverify/npm/node_modules/.bin"
+"""Where a part's judges are found."""
 MAX_FOLDER_CHARS = 100
 """Each component has an image of its own: no two need to be told apart by it."""
 SECONDS: Mapping[str, int] = MappingProxyType(
@@ -145,6 +147,8 @@ class Part:
 
     `linked` are folders of the component, made to point to what was installed: {name: target}.
     `before` is what a container does before its first command, for whoever named that.
+    `judges` are npm packages, name@range, that judge the work: taken from the registry, never from
+    what the work installed. `built_by` names another image than its language's.
     """
 
     component: Component
@@ -154,6 +158,8 @@ class Part:
     linked: Mapping[str, str] = field(default_factory=dict, hash=False)
     seconds: Mapping[str, int] = field(default_factory=lambda: SECONDS, hash=False)
     before: str = ""
+    judges: tuple[str, ...] = ()
+    built_by: str = ""
 
     @property
     def is_run(self) -> bool:
@@ -163,8 +169,8 @@ class Part:
 
     @property
     def tools(self) -> str:
-        """Which image it is run in: one for each language."""
-        return str(self.component.language)
+        """Which image it is run in: one for each language, and for each further way to build it."""
+        return self.built_by or str(self.component.language)
 
     @property
     def deps(self) -> str:

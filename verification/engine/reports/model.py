@@ -110,7 +110,8 @@ class TestReport:
 class Problem:
     """What a tool complains of. `line` and `column` count from 1; `path` '' is no file.
 
-    `waived` tells who accepts it until when, and why; '' where nobody does.
+    `waived` tells who accepts it until when, and why; '' where nobody does. `anchor` names what its
+    line says.
     """
 
     message: str
@@ -120,6 +121,7 @@ class Problem:
     rule: str = ""
     severity: ProblemSeverity = ProblemSeverity.MEDIUM
     waived: str = ""
+    anchor: str = ""
 
     @classmethod
     def from_json(cls, saved: Mapping[str, Any]) -> Self:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from urllib.parse import urlencode
 
@@ -78,8 +78,12 @@ class TestGroup:
 
 @dataclass(frozen=True, slots=True)
 class ShownProblem:
+    """`waived` tells who accepts it; '' where nobody does."""
+
     problem: Problem
     spot: Spot | None
+    waived: str = ""
+    is_old: bool = False
 
 
 @dataclass
@@ -170,9 +174,30 @@ class GatePage:
     @cached_property
     def shown_problems(self) -> list[ShownProblem]:
         rows = self.problems.problems[:MAX_PROBLEMS_SHOWN] if self.problems else ()
+        told = self._told_problems
+        is_all = len(told) == self._new_problems
         return [
-            ShownProblem(one, self._spot(one.path, one.line, column=one.column)) for one in rows
+            ShownProblem(
+                one,
+                self._spot(one.path, one.line, column=one.column),
+                waived=told.get(one, ""),
+                is_old=is_all and one not in told,
+            )
+            for one in map(_bare, rows)
         ]
+
+    @cached_property
+    def _told_problems(self) -> dict[Problem, str]:
+        """What counts against the work, or would but for who accepts it."""
+        return {_bare(one): one.waived for one in self.report.problems} if self.report else {}
+
+    @property
+    def _new_problems(self) -> int:
+        """-1, where nothing is compared with what was there before."""
+        report = self.report
+        if report is None or not report.old_problems:
+            return -1
+        return (report.problem_count or 0) - report.old_problems
 
     @property
     def hidden_problems(self) -> int:
@@ -236,6 +261,10 @@ class GatePage:
             except EvidenceLost:
                 self._contents[blob.sha256] = None
         return self._contents[blob.sha256]
+
+
+def _bare(problem: Problem) -> Problem:
+    return replace(problem, waived="", anchor="")
 
 
 def inner_suite(suite: str, path: str) -> str:

@@ -17,6 +17,7 @@ from verification.engine.evidence import Workspace
 from verification.engine.gates import OUT_OF_MEMORY_EXIT_CODE, GateReport
 from verification.engine.gating.comparing import restored
 from verification.engine.gating.judging import Judged
+from verification.engine.gating.locating import located
 from verification.engine.gating.running import Tell, Track, run_track, tracks_of
 from verification.engine.gating.stages import INSTALL, Ended, Part, Stage
 from verification.engine.outcome import Purpose
@@ -142,6 +143,7 @@ class Trial:
 
     def _told(self, key: Key, part: Part, stage: Stage, ended: Ended, judged: Judged) -> GateReport:
         """Store what was written and reported, and name it."""
+        judged = located(judged, part.component, self.state.files)
         log, record = _log(ended), judged.record
         kept = None if record.is_empty else record.to_json()
         store_contents(self.work.project, [log, *([kept] if kept else ())])

@@ -1,0 +1,91 @@
+"""Gradle: dependencies read only once installed, tests told by a script of ours where to report."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from verification.engine.gating.components import Component
+from verification.engine.gating.stages import (
+    BUILD,
+    LINT,
+    NO_ENTRY_POINT,
+    REPORT,
+    TEST,
+    TYPES,
+    Expected,
+    Install,
+    Part,
+    Stage,
+    Stream,
+    deps_of,
+)
+from verification.engine.gating.unforeseen import unless_said
+from verification.engine.reports.problems import ProblemFormat
+from verification.engine.reports.testing import TestFormat
+
+TOOLS = "gradle"
+MARKERS = ("build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts")
+MAX_MANIFESTS = 500
+_MANIFESTS = (".gradle", ".gradle.kts", ".versions.toml", ".lockfile", "gradle.properties")
+_OWN_BUILDS = ("gradle", "buildSrc", "build-logic")
+"""Folders of what the build itself is made of."""
+_SCRIPT = "/opt/loomverify/loomverify.gradle"
+_GRADLE = f"gradle --no-daemon --no-build-cache --console plain --max-workers 2 -q -I {_SCRIPT}"
+# An image of another version, or an install that did not foresee it, is no fault of the work.
+_UNFORESEEN = (
+    "available for offline mode|Minimum supported Gradle version|SDK location not found"
+    "|Cannot find a Java installation|languageVersion=|Unsupported class file major version"
+    "|Task '[^']*' not found"
+)
+# Locks and marks of use are for caches that are written to.
+_INSTALL = f"""export GRADLE_USER_HOME="$LV_REPOSITORY"
+{unless_said(_UNFORESEEN, f"{_GRADLE} loomverifyResolve")}
+find "$LV_REPOSITORY" \\( -name '*.lock' -o -name gc.properties \\) -delete
+exit $code"""
+# A folder of output that came with the work would be taken for up to date.
+_AFRESH = (
+    "[ -e /tmp/afresh ] || { find . -name 'build.gradle*' -type f "
+    """-exec sh -c 'rm -rf "${1%/*}/build" "${1%/*}/.gradle"' sh {} \\; && : > /tmp/afresh; }"""
+)
+_BUILD = f"""{_AFRESH}
+{unless_said(_UNFORESEEN, f"{_GRADLE} --offline testClasses")}
+exit $code"""
+_TEST = f"""{_AFRESH}
+{unless_said(_UNFORESEEN, f"{_GRADLE} --offline --continue test")}
+{{ echo '<testsuites>'
+[ ! -d "{REPORT}.d" ] || find "{REPORT}.d" -name '*.xml' -type f -exec sed '1s/^<?xml[^>]*?>//' {{}} \\;
+echo '</testsuites>'; }} > "{REPORT}"
+exit $code"""
+
+
+def gradle(component: Component, paths: Sequence[str]) -> Part:
+    folder = f"{deps_of(component)}/gradle"
+    stages = (
+        Stage(BUILD, _BUILD, Expected(ProblemFormat.JAVAC, Stream.OUT)),
+        Stage(TYPES, skipped="The build checks the types."),
+        Stage(LINT, skipped="No linter is configured."),
+        Stage(TEST, _TEST, Expected(TestFormat.JUNIT)),
+        NO_ENTRY_POINT,
+    )
+    return Part(
+        component,
+        Install(_INSTALL, tuple(islice(_manifests(paths), MAX_MANIFESTS))),
+        stages,
+        environment={
+            "LV_REPOSITORY": folder,
+            "LC_ALL": "C.UTF-8",
+            "GRADLE_USER_HOME": "/tmp/gradle",  # noqa: S108 - of the container
+            "GRADLE_RO_DEP_CACHE": f"{folder}/caches",
+        },
+        built_by=TOOLS,
+    )
+
+
+def _manifests(paths: Sequence[str]) -> Iterator[str]:
+    """Those beside the component may include it."""
+    for path in paths:
+        folder, name = posixpath.split(path)
+        if name.endswith(_MANIFESTS) or any(one in _OWN_BUILDS for one in folder.split("/")):
+            yield path
