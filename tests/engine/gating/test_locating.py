@@ -75,7 +75,8 @@ def test_a_test_of_go_is_found_by_its_package(
 def test_of_a_component_only_its_own_files_are_meant() -> None:
     paths = ("api/calc_test.go", "web/calc_test.go")
 
-    assert place(Language.GO, failed("x/api", GO), paths, "api") == ("api/calc_test.go", 7)
+    for package in ("example.com/x", "example.com/x/api"):
+        assert place(Language.GO, failed(package, GO), paths, "api") == ("api/calc_test.go", 7)
 
 
 def test_what_has_a_place_keeps_it_and_what_passed_needs_none() -> None:

@@ -29,13 +29,14 @@ def located(told: Judged, component: Component, paths: Collection[str]) -> Judge
     reader = _READERS.get(component.language)
     if reader is None or told.tests is None:
         return told
+    prefix = component.path("")
     index: dict[str, list[str]] = {}
     for path in component.all_of(paths):
-        index.setdefault(posixpath.basename(path), []).append(path)
+        index.setdefault(posixpath.basename(path), []).append(path.removeprefix(prefix))
 
     def placed(cases: Iterable[TestCase]) -> tuple[TestCase, ...]:
         return tuple(
-            one if one.path or not one.status.is_bad else _placed(one, reader(one), index)
+            one if one.path or not one.status.is_bad else _placed(one, reader(one), index, prefix)
             for one in cases
         )
 
@@ -44,13 +45,13 @@ def located(told: Judged, component: Component, paths: Collection[str]) -> Judge
 
 
 def _placed(
-    case: TestCase, frames: Iterator[Frame], index: Mapping[str, Collection[str]]
+    case: TestCase, frames: Iterator[Frame], index: Mapping[str, Collection[str]], prefix: str
 ) -> TestCase:
     """The first that is the work's own: those before it are the runner's."""
     for package, name, line in islice(frames, MAX_FRAMES):
         found = [path for path in index.get(name, ()) if _fits(posixpath.dirname(path), package)]
         if len(found) == 1:
-            return replace(case, path=found[0], line=line)
+            return replace(case, path=f"{prefix}{found[0]}", line=line)
     return case
 
 
