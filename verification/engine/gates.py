@@ -191,7 +191,7 @@ def findings_of(report: GateReport) -> Iterator[Finding]:
     elif report.exit_code == OUT_OF_MEMORY_EXIT_CODE:
         yield _violated(report, "gate_out_of_memory", f"{name} ran out of memory.")
     elif report.ran_no_test:
-        yield _violated(report, "no_tests", _no_tests(report.tests))
+        yield _violated(report, "no_tests", _no_tests(report))
     elif report.status is Status.FAILED or report.gate in (LINT, SECURITY):
         yield from _failed(report)
 
@@ -274,10 +274,11 @@ def _counted(counts: TestCounts) -> str:
     return f"{counts.passed} passed, {counts.failed} failed, {counts.errors} errors"
 
 
-def _no_tests(tests: TestCounts | None) -> str:
-    if tests and tests.skipped:
-        return f"No test ran: {tests.skipped} skipped."
-    return "There are no tests."
+def _no_tests(report: GateReport) -> str:
+    where = f" of {report.component}" if report.component else ""
+    if report.tests and report.tests.skipped:
+        return f"No test{where} ran: {report.tests.skipped} skipped."
+    return f"There are no tests{where}."
 
 
 def _lost(report: GateReport, reason_code: str, message: str) -> Finding:
