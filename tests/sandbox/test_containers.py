@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import tarfile
 from typing import Any
 
 import pytest
@@ -13,6 +15,7 @@ from tests.sandbox.test_languages import PYTHON
 from verification.adapters.sandbox.docker import connect
 from verification.adapters.sandbox.images import Images
 from verification.adapters.sandbox.opening import Opened, opened
+from verification.adapters.sandbox.sweeping import prune
 from verification.engine.gates import findings_of
 from verification.engine.gating.sandbox import SandboxLost
 from verification.engine.gating.stages import Part
@@ -33,6 +36,19 @@ def test_a_container_that_somebody_ends_is_lost_and_blames_nobody(engine: APICli
     somebody.close()
 
     assert [one.reason_code for one in findings_of(found)] == ["sandbox_unavailable"]
+
+
+def test_of_images_that_were_made_the_newest_are_kept(engine: APIClient) -> None:
+    repository = f"loomverify-{SETTINGS.owner}"
+    for number in range(4):
+        content = io.BytesIO()
+        with tarfile.open(fileobj=content, mode="w") as archive:
+            archive.addfile(tarfile.TarInfo(f"{number}"))
+        engine.import_image_from_data(content.getvalue(), repository, str(number))
+
+    pruned = [prune(engine, {repository: most}) for most in (4, 3, 1, 1, 0)]
+
+    assert (pruned, engine.images(name=repository)) == ([0, 1, 2, 0, 1], [])
 
 
 def test_time_is_over_though_the_engine_refuses_to_kill(

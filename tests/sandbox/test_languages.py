@@ -8,6 +8,7 @@ import pytest
 from docker import APIClient
 
 from tests.sandbox.engine import tried
+from verification.engine.gates import findings_of
 from verification.engine.outcome import Status
 from verification.engine.reports.model import TestCounts
 
@@ -143,6 +144,16 @@ def test_go_is_built_and_its_tests_are_counted(engine: APIClient) -> None:
         "test": "passed",
     }
     assert found["test"].tests == TestCounts(passed=1)
+
+
+def test_go_that_is_newer_than_the_image_is_nobodys_fault(engine: APIClient) -> None:
+    newer = {**GO, "go.mod": "module example.com/x\n\ngo 1.99\n"}
+
+    found = tried(engine, newer, "build", "test", "lint").reports
+
+    told = [[one.reason_code for one in findings_of(found[gate])] for gate in ("build", "lint")]
+    assert told == [["gate_error"], []]
+    assert found["test"].detail == "The build did not pass."
 
 
 def test_go_that_does_not_build_names_the_line(engine: APIClient) -> None:

@@ -11,6 +11,7 @@ from verification.engine.case import Case, Ports
 from verification.engine.finding import LINE, Finding
 from verification.engine.gating import waiving
 from verification.engine.gating.anchoring import by_line
+from verification.engine.gating.essence import essence
 from verification.engine.gating.stages import LINT, SECURITY, TEST
 from verification.engine.outcome import FindingVerdict, Source, Status
 from verification.engine.policy import CHECK_ENFORCEMENT
@@ -200,7 +201,8 @@ def _failed(report: GateReport) -> Iterator[Finding]:
     """One finding for each failed test or problem that the report names; else one for the gate."""
     reason_code = FAILED[report.gate]
     for case in report.failures:
-        said = f"{case.name}: {case.message}" if case.message else f"{case.name} failed."
+        told = essence(case.message)
+        said = f"{case.name}: {told}" if told else f"{case.name} failed."
         finding = _violated(report, reason_code, said)
         yield replace(finding, path=case.path, line=case.line)
     for problem in report.problems:

@@ -36,6 +36,15 @@ MAVEN = b"[INFO] Scanning for projects...\n[INFO] BUILD SUCCESS\n"
             ],
         ),
         (
+            "written/javac/kotlin.txt",
+            1,
+            [
+                ("src/main/kotlin/shop/Price.kt", 7, 16, "", HIGH),
+                ("src/main/kotlin/shop/Cart.kt", 4, 12, "", HIGH),
+                ("src/main/kotlin/shop/Price.kt", 3, 9, "", LOW),
+            ],
+        ),
+        (
             "recorded/clippy/problems.jsonl",
             101,
             [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 
 import psutil
@@ -10,12 +11,12 @@ from docker import APIClient
 from docker.errors import DockerException
 from requests.exceptions import RequestException
 
-from verification.adapters.sandbox.images import DEPS
+from verification.adapters.sandbox.images import DEPS, TOOLS
 from verification.adapters.sandbox.opening import OWNER, UNTIL, WORKER
 from verification.adapters.sandbox.settings import SandboxSettings
 
-KEPT_IMAGES = 100
-"""Of installs: one for each component and each state of its lock files."""
+KEPT: Mapping[str, int] = {DEPS: 100, TOOLS: 20}
+"""Of installs: one for each component and each state of its lock files. Tools: one a language."""
 
 
 def sweep(client: APIClient, settings: SandboxSettings) -> int:
@@ -30,14 +31,16 @@ def sweep(client: APIClient, settings: SandboxSettings) -> int:
     return swept
 
 
-def prune(client: APIClient) -> int:
-    """Remove the oldest images of what was installed, beyond so many; what is in use stays."""
-    images = sorted(client.images(name=DEPS), key=lambda one: one["Created"], reverse=True)
+def prune(client: APIClient, kept: Mapping[str, int] = KEPT) -> int:
+    """Remove the oldest images of ours, by repository, beyond so many; what is in use stays."""
     pruned = 0
-    for image in images[KEPT_IMAGES:]:
-        with suppress(DockerException, RequestException, OSError):
-            client.remove_image(image["Id"])
-            pruned += 1
+    for repository, most in kept.items():
+        images = client.images(name=repository)
+        images.sort(key=lambda one: one["Created"], reverse=True)
+        for image in images[most:]:
+            with suppress(DockerException, RequestException, OSError):
+                client.remove_image(image["Id"])
+                pruned += 1
     return pruned
 
 

@@ -22,6 +22,7 @@ from verification.engine.gating.stages import (
     Stream,
     deps_of,
 )
+from verification.engine.gating.unforeseen import unless_said
 from verification.engine.reports.coverage import CoverageFormat
 from verification.engine.reports.problems import ProblemFormat
 from verification.engine.reports.testing import TestFormat
@@ -30,7 +31,8 @@ WARM = (
     "[ -d /tmp/go ] || [ ! -d /opt/loomverify/go-cache ] || cp -rs /opt/loomverify/go-cache /tmp/go"
 )
 """What the tools compiled is found again; a container begins without anything of its own."""
-
+_NEWER = r"^go: .*requires go >= [0-9.a-z]+ \(running go"
+"""It asks for a newer one than the image has."""
 
 MAX_MANIFEST_BYTES = 100_000
 _MODULE = re.compile(rb"^module[ \t]+(?P<path>[\w./~-]{1,300})\s*$", re.MULTILINE)
@@ -40,14 +42,14 @@ def go(component: Component, paths: Sequence[str], read: Read) -> Part:
     folder = deps_of(component)
     inputs = tuple(path for path in map(component.path, ("go.mod", "go.sum")) if path in paths)
     needs = component.path("go.sum") in paths
-    install = Install("GOPROXY= GOFLAGS= go mod download", inputs) if needs else Install()
+    download = f"{unless_said(_NEWER, 'GOPROXY= GOFLAGS= go mod download')}\nexit $code"
     stages = (
-        Stage(BUILD, f"{WARM}\ngo build ./...", Expected(ProblemFormat.GO_BUILD, Stream.ERR)),
+        Stage(BUILD, _command("go build ./..."), Expected(ProblemFormat.GO_BUILD, Stream.OUT)),
         Stage(TYPES, skipped="The build checks the types."),
-        Stage(LINT, f"{WARM}\ngo vet ./...", Expected(ProblemFormat.GO_VET, Stream.ERR)),
+        Stage(LINT, _command("go vet ./..."), Expected(ProblemFormat.GO_VET, Stream.OUT)),
         Stage(
             TEST,
-            f'{WARM}\ngo test -json ./... > "{REPORT}"',
+            _command(f'{{ go test -json ./... > "{REPORT}"; }}'),
             Expected(TestFormat.GO),
             cover=_cover(read(component.path("go.mod"))),
         ),
@@ -55,7 +57,7 @@ def go(component: Component, paths: Sequence[str], read: Read) -> Part:
     )
     return Part(
         component,
-        install,
+        Install(download, inputs) if needs else Install(),
         stages,
         environment={
             "PATH": "/usr/local/go/bin:/usr/lib/go/bin:/usr/local/bin:/usr/bin:/bin",
@@ -67,6 +69,10 @@ def go(component: Component, paths: Sequence[str], read: Read) -> Part:
         },
         before=WARM,
     )
+
+
+def _command(said: str) -> str:
+    return f"{WARM}\n{unless_said(_NEWER, said)}\nexit $code"
 
 
 def _cover(manifest: bytes | None) -> Cover | None:

@@ -77,6 +77,7 @@ def _tried(trial: Trial, case: Case, asked: Sequence[GateReport]) -> Base:
         told = trial.run(parts, lambda part: sorted(wanted[part.component.name]))
     except SandboxLost as lost:
         return Base(trial, lost=str(lost))
+    trial.hold.check()
     keep_base(trial.work, trial.begun.evaluation_id, told)
     return Base(trial, {(one.component, one.gate): one for one in told})
 

@@ -74,6 +74,7 @@ class Trial:
     progress: Progress
     label: str = ""
     began: float = field(default_factory=time.monotonic)
+    records: dict[str, Record] = field(default_factory=dict)
 
     def run(self, parts: Sequence[Part], wanted: Wanted) -> list[GateReport]:
         """Raises `SandboxLost` where the engine is gone before anything ran, and `LeaseLost`."""
@@ -104,10 +105,15 @@ class Trial:
 
     def judged(self, report: GateReport) -> Judged:
         """A report with all that was reported to it."""
-        record = Record()
-        if report.record:
-            record = Record.from_json(read_content(self.work.project_uuid, report.record[0]))
+        record = self._record(report.record[0]) if report.record else Record()
         return Judged(report, record.tests, record.problems, record.coverage)
+
+    def _record(self, sha256: str) -> Record:
+        """Read once, though a report is asked about it by whoever compares."""
+        if sha256 not in self.records:
+            content = read_content(self.work.project_uuid, sha256)
+            self.records[sha256] = Record.from_json(content)
+        return self.records[sha256]
 
     def _restored(self, known: Mapping[str, GateReport]) -> Iterator[tuple[str, GateReport]]:
         """What another run's evidence no longer holds is found out anew."""

@@ -1,4 +1,4 @@
-"""What `javac` prints, by itself and below Maven."""
+"""What `javac` prints, by itself, below Maven and below Gradle, where `kotlinc` may stand beside it."""
 
 from __future__ import annotations
 
@@ -11,13 +11,19 @@ from verification.engine.reports.model import Problem, ProblemReport, ProblemSev
 from verification.engine.reports.problems.grouping import Entry, only_entries
 from verification.engine.reports.problems.parsing import collected, distinct, lines_of, problem
 
-_HEAD = re.compile(
+_JAVA = (
     r"(?:\[(?P<maven>ERROR|WARNING)\] )?"
     r"(?:(?P<path>(?:[A-Za-z]:)?[^:]{1,500}\.java)"
     r":(?:(?P<line>\d{1,9}):|\[(?P<row>\d{1,9}),(?P<column>\d{1,9})\]) "
     r"|(?=error: |warning: ))"
     r"(?:(?P<level>error|warning): )?(?:\[(?P<rule>[a-z-]{1,40})\] )?(?P<message>.*)"
 )
+_KOTLIN = (
+    r"(?P<kotlin>[ew]): (?:file://)?(?P<source>[^:]{1,500}\.kts?):"
+    r"(?: \((?P<from>\d{1,9}), (?P<at>\d{1,9})\):|(?P<first>\d{1,9}):(?P<place>\d{1,9}))"
+    r" (?P<said>.*)"
+)
+_HEAD = re.compile(f"{_KOTLIN}|{_JAVA}")
 _QUIET = re.compile(r"Note: |Picked up |\d{1,9} (?:errors?|warnings?)\Z")
 _ANYTHING = re.compile("")
 _MAVEN_SUCCEEDED = b"[INFO] BUILD SUCCESS"
@@ -45,6 +51,15 @@ def _told(content: bytes) -> int:
 
 
 def _problem(one: Entry, folder: str) -> Problem:
+    if one["kotlin"]:
+        return problem(
+            one["said"],
+            ProblemSeverity.LOW if one["kotlin"] == "w" else ProblemSeverity.HIGH,
+            path=one["source"],
+            folder=folder,
+            line=one["first"] or one["from"],
+            column=one["place"] or one["at"],
+        )
     is_warning = one["level"] == "warning" or one["maven"] == "WARNING"
     return problem(
         "\n".join((one["message"], *_details(one))),
