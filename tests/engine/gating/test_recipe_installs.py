@@ -132,6 +132,6 @@ def test_node_is_installed_from_its_manifests_alone(
 def test_go_is_installed_where_it_names_sums() -> None:
     with_sums = part_in(Language.GO, {"go.mod": "", "go.sum": ""}).install
 
-    assert with_sums.command.endswith("go mod download")
+    assert "GOPROXY= GOFLAGS= go mod download" in with_sums.command
     assert with_sums.inputs == ("go.mod", "go.sum")
     assert part_in(Language.GO, {"go.mod": ""}).install.command == ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import islice
 
+from verification.engine.gating.afresh import afresh
 from verification.engine.gating.components import Component, Read
 from verification.engine.gating.stages import (
     BUILD,
@@ -30,11 +31,7 @@ MANIFESTS = (
     *PROJECTS, ".sln", ".props", ".targets", "nuget.config", "packages.lock.json", "global.json",
 )  # fmt: skip
 _TESTED = (b"Microsoft.NET.Test.Sdk", b"MSTest.Sdk", b"<IsTestProject>true")
-# A folder of output that came with the work would be taken for up to date.
-_AFRESH = (
-    "[ -e /tmp/afresh ] || { find . -name '*.??proj' -type f "
-    """-exec sh -c 'rm -rf "${1%/*}/bin" "${1%/*}/obj"' sh {} \\; && : > /tmp/afresh; }"""
-)
+_AFRESH = afresh("*.??proj", "bin", "obj")
 _OFFLINE = '-p:RestoreSources="$NUGET_PACKAGES" -p:NuGetAudit=false'
 _ANOTHER = "compatible .NET SDK was not found"
 # What the install could not foresee is missing for no fault of the work.

@@ -6,6 +6,7 @@ import posixpath
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
+from verification.engine.gating.afresh import afresh
 from verification.engine.gating.components import Component
 from verification.engine.gating.stages import (
     BUILD,
@@ -44,11 +45,7 @@ _INSTALL = f"""export GRADLE_USER_HOME="$LV_REPOSITORY"
 {unless_said(_UNFORESEEN, f"{_GRADLE} loomverifyResolve")}
 find "$LV_REPOSITORY" \\( -name '*.lock' -o -name gc.properties \\) -delete
 exit $code"""
-# A folder of output that came with the work would be taken for up to date.
-_AFRESH = (
-    "[ -e /tmp/afresh ] || { find . -name 'build.gradle*' -type f "
-    """-exec sh -c 'rm -rf "${1%/*}/build" "${1%/*}/.gradle"' sh {} \\; && : > /tmp/afresh; }"""
-)
+_AFRESH = afresh("build.gradle*", "build", ".gradle")
 _BUILD = f"""{_AFRESH}
 {unless_said(_UNFORESEEN, f"{_GRADLE} --offline testClasses")}
 exit $code"""

@@ -6,6 +6,7 @@ import posixpath
 from collections.abc import Sequence
 from itertools import islice
 
+from verification.engine.gating.afresh import afresh
 from verification.engine.gating.components import Component, Read
 from verification.engine.gating.recipe_gradle import MARKERS, gradle
 from verification.engine.gating.stages import (
@@ -27,11 +28,7 @@ from verification.engine.reports.problems import ProblemFormat
 from verification.engine.reports.testing import TestFormat
 
 MAX_MANIFESTS = 500
-# A folder of output that came with the work would be taken for up to date.
-_AFRESH = (
-    "[ -e /tmp/afresh ] || { find . -name pom.xml -type f "
-    """-exec sh -c 'rm -rf "${1%/*}/target"' sh {} \\; && : > /tmp/afresh; }"""
-)
+_AFRESH = afresh("pom.xml", "target")
 _MAVEN = 'mvn -B -Dmaven.repo.local="$LV_REPOSITORY"'
 # What the install could not foresee is missing for no fault of the work.
 _UNFORESEEN = "in offline mode and the artifact"
