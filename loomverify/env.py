@@ -66,6 +66,7 @@ class Environment:
     """Language and image, those alone that were named."""
     sandbox_runtime: str
     sandbox_proxy: str
+    sandbox_network: str
     verifiers: tuple[tuple[str, str], ...]
     """Name and `package.module:callable` of the operator's own, in their order."""
     verifier_seconds: int
@@ -122,6 +123,7 @@ def read_environment(variables: Mapping[str, str]) -> Environment:
         sandbox_images=_images(variables),
         sandbox_runtime=_word(variables, "LOOMVERIFY_SANDBOX_RUNTIME"),
         sandbox_proxy=_url(variables, "LOOMVERIFY_SANDBOX_PROXY", WEB),
+        sandbox_network=_word(variables, "LOOMVERIFY_SANDBOX_NETWORK"),
         verifiers=_verifiers(variables),
         verifier_seconds=_integer(
             variables, "LOOMVERIFY_VERIFIER_SECONDS", default=60, low=1, high=600

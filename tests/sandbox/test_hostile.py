@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from docker import APIClient
 
-from tests.sandbox.engine import MEGABYTE, SETTINGS, Tried, tried
+from tests.sandbox.engine import MEGABYTE, SETTINGS, Tried, sandbox_of, tried
 from tests.sandbox.test_languages import PYTHON
 from verification.engine.gates import GateReport, findings_of
 from verification.engine.outcome import Status
@@ -101,6 +101,26 @@ def test_what_lies_outside_cannot_be_reached(engine: APIClient, probe: str) -> N
 
     [failure] = found.reports["test"].failures
     assert re.search(r"OSError|PermissionError|FileNotFoundError|gaierror", failure.message)
+
+
+def test_an_install_reaches_no_more_than_the_operators_network_does(engine: APIClient) -> None:
+    name = f"{SETTINGS.owner}-inner"
+    sandbox_of(engine, PYTHON).looking()
+    reach = "import socket; socket.create_connection(('1.1.1.1', 53), 5)"
+    engine.create_network(name, driver="bridge", internal=True)
+    try:
+        found = tried(
+            engine,
+            PYTHON,
+            "install",
+            plan={"install": [f'python3 -c "{reach}"']},
+            settings=replace(SETTINGS, network=name),
+        )
+    finally:
+        engine.remove_network(name)
+
+    assert found.reports["install"].status is Status.FAILED
+    assert "Network is unreachable" in found.ended["install"].err.decode()
 
 
 def test_a_setuid_file_gives_nobody_more_rights(engine: APIClient) -> None:

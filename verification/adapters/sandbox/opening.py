@@ -16,7 +16,6 @@ from verification.adapters.sandbox.settings import Bounds, SandboxSettings
 from verification.engine.reports.model import WORKSPACE
 
 USER = "1000:1000"
-NETWORK = "loomverify-install"
 OWNER, WORKER, UNTIL = "loomverify.owner", "loomverify.worker", "loomverify.until"
 MAX_LIFE_SECONDS = 6 * MAX_GATE_SECONDS
 """Six gates at most are run in one container."""
@@ -45,7 +44,7 @@ def opened(client: APIClient, settings: SandboxSettings, wanted: Opened) -> Iter
     with faults(f"A container of {wanted.image} could not be made"):
         config = _confined(bounds, settings.runtime, wanted)
         if wanted.is_open:
-            config["network_mode"] = _network(client)
+            config["network_mode"] = _network(client, settings.network)
         made = client.create_container(
             wanted.image,
             _FIRST_PROCESS,
@@ -63,12 +62,12 @@ def opened(client: APIClient, settings: SandboxSettings, wanted: Opened) -> Iter
         container.close()
 
 
-def _network(client: APIClient) -> str:
-    """Outbound, and not to each other."""
-    if not client.networks(names=[NETWORK]):
+def _network(client: APIClient, name: str) -> str:
+    """Outbound, and not to each other; or what the operator made under this name."""
+    if not client.networks(names=[name]):
         options = {"com.docker.network.bridge.enable_icc": "false"}
-        client.create_network(NETWORK, driver="bridge", options=options, check_duplicate=True)
-    return NETWORK
+        client.create_network(name, driver="bridge", options=options, check_duplicate=True)
+    return name
 
 
 def _confined(bounds: Bounds, runtime: str, wanted: Opened) -> dict[str, Any]:

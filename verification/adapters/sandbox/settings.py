@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 MEGABYTE = 1_000_000
+NETWORK = "loomverify-install"
 IMAGES: Mapping[str, str] = {
     "python": "python:3.12-slim",
     "node": "node:20-slim",
@@ -40,6 +41,7 @@ class Bounds:
 class SandboxSettings:
     """`address` '': where the environment says. `runtime` '': the engine's own.
 
+    `network` is what installs reach; where the engine has none of that name, it is made.
     `owner` names this installation, `worker` the process: what they left behind is swept.
     """
 
@@ -49,4 +51,5 @@ class SandboxSettings:
     images: Mapping[str, str] = field(default_factory=lambda: IMAGES, hash=False)
     runtime: str = ""
     proxy: str = ""
+    network: str = NETWORK
     bounds: Bounds = Bounds()

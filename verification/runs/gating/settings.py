@@ -9,7 +9,7 @@ import socket
 from django.conf import settings
 
 from loomverify.env import environment
-from verification.adapters.sandbox.settings import IMAGES, SandboxSettings
+from verification.adapters.sandbox.settings import IMAGES, NETWORK, SandboxSettings
 
 
 def sandbox_settings() -> SandboxSettings:
@@ -21,4 +21,5 @@ def sandbox_settings() -> SandboxSettings:
         images={**IMAGES, **dict(env.sandbox_images)},
         runtime=env.sandbox_runtime,
         proxy=env.sandbox_proxy,
+        network=env.sandbox_network or NETWORK,
     )
