@@ -29,7 +29,7 @@ IMAGE = "loomverify-test"
 MORE = "loomverify-test-more"
 IMAGES = {
     **dict.fromkeys(("python", "node", "go"), IMAGE),
-    **dict.fromkeys(("rust", "ruby", "php", "make"), MORE),
+    **dict.fromkeys(("rust", "ruby", "php", "make", "gradle"), MORE),
 }
 MEGABYTE = 1_000_000
 SETTINGS = SandboxSettings(

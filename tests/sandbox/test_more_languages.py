@@ -1,11 +1,13 @@
-"""Work in Rust, Ruby, PHP and by Make that is tried for real, none of which needs what is not there."""
+"""Work in Rust, Ruby, PHP and by Make and Gradle that is tried for real, none of which needs what is not there."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import pytest
 from docker import APIClient
 
-from tests.sandbox.engine import tried
+from tests.sandbox.engine import MEGABYTE, SETTINGS, tried
 from verification.engine.outcome import Status
 from verification.engine.reports.model import TestCounts
 
@@ -162,6 +164,52 @@ def test_make_builds_its_targets_and_ends_as_they_do(engine: APIClient) -> None:
 
     statuses = [one.reports[gate].status for one in (found, unbuilt) for gate in ("build", "test")]
     assert statuses == [Status.PASSED, Status.FAILED, Status.FAILED, Status.SKIPPED]
+
+
+ROOMY = replace(
+    SETTINGS,
+    bounds=replace(
+        SETTINGS.bounds,
+        memory_bytes=1_500 * MEGABYTE,
+        temporary_bytes=400 * MEGABYTE,
+        processes=256,
+    ),
+)
+# As of old, for Debian's own Gradle: what is needed lies on the machine.
+GRADLE = {
+    "settings.gradle": "include 'lib'\n",
+    "lib/build.gradle": "apply plugin: 'java'\ndependencies {\n"
+    "  testCompile files('/usr/share/java/junit4.jar', '/usr/share/java/hamcrest-core.jar')\n}\n",
+    "lib/src/main/java/a/Calc.java": "package a;\n\npublic class Calc {\n"
+    "  public static int add(int x, int y) { return x + y; }\n}\n",
+    "lib/src/test/java/a/CalcTest.java": "package a;\n\nimport org.junit.*;\n\npublic class CalcTest {\n"
+    "  @Test public void adds() { Assert.assertEquals(3, Calc.add(1, 2)); }\n"
+    "  @Test public void fails() { Assert.assertEquals(4, Calc.add(1, 2)); }\n}\n",
+    "lib/build/test-results/test/TEST-forged.xml": "<testsuite><testcase name='forged'/></testsuite>",
+}
+
+
+def test_gradle_tells_of_its_tests_where_it_is_told_to(engine: APIClient) -> None:
+    found = tried(engine, GRADLE, "install", "build", "test", settings=ROOMY).reports
+
+    assert [found[gate].status for gate in ("install", "build")] == [Status.PASSED] * 2
+    assert (found["test"].status, found["test"].tests) == (
+        Status.FAILED,
+        TestCounts(passed=1, failed=1),
+    )
+    assert [one.name for one in found["test"].failures] == ["fails"]
+
+
+def test_gradle_that_does_not_compile_names_the_line(engine: APIClient) -> None:
+    wrong = {
+        **GRADLE,
+        "lib/src/main/java/a/Calc.java": "package a;\n\nclass Calc { int x = null; }\n",
+    }
+
+    found = tried(engine, wrong, "build", settings=ROOMY).reports["build"]
+
+    [problem] = found.problems
+    assert (problem.path, problem.line) == ("lib/src/main/java/a/Calc.java", 3)
 
 
 @pytest.mark.parametrize(
