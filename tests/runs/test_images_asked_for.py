@@ -11,6 +11,7 @@ import pytest
 
 from verification.engine.gating.components import Component, Language
 from verification.engine.gating.recipes import Files, part_of
+from verification.engine.gating.sandbox import SandboxLost
 from verification.engine.gating.stages import Part
 from verification.runs.gating.trial import Key, State, Trial
 
@@ -20,14 +21,19 @@ class Engine:
     """Says what it was asked for."""
 
     looks_by: str = "looks"
+    lost: str = ""
     asked: list[str] = field(default_factory=list)
 
     def image(self, part: Part) -> str:
         self.asked.append(str(part.component.language))
+        if self.lost == part.component.language:
+            raise SandboxLost("Its image cannot be had.")
         return "runs"
 
     def looking(self) -> str:
         self.asked.append("looking")
+        if self.lost == "looking":
+            raise SandboxLost("It cannot be had.")
         return self.looks_by
 
 
@@ -70,3 +76,15 @@ def test_what_was_looked_at_is_named_by_the_image_that_looked() -> None:
     named = {stage.gate: {key(NODE, stage) for key in keys} for stage in NODE.stages}
 
     assert (len(named["security"]), len(named["build"])) == (2, 1)
+
+
+@pytest.mark.parametrize(("lost", "unnamed"), [("node", {"build"}), ("looking", {"security"})])
+def test_what_cannot_be_had_names_nothing_and_keeps_nothing_else_from_its_name(
+    lost: str, unnamed: set[str]
+) -> None:
+    key = key_of(Engine(lost=lost), "build", "security")
+
+    named = {stage.gate: key(NODE, stage) for stage in NODE.stages if stage.command}
+
+    assert {gate for gate, name in named.items() if not name} == unnamed
+    assert set(named) == {"build", "security"}

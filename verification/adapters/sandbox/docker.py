@@ -69,7 +69,7 @@ class DockerSandbox:
     listen: Listen = lambda _part, _gate, _chunk: None
     open: set[Container] = field(default_factory=set)
     stopped: threading.Event = field(default_factory=threading.Event)
-    made: dict[tuple[str, tuple[str, ...]], str] = field(default_factory=dict)
+    made: dict[tuple[str, tuple[str, ...]], str | SandboxLost] = field(default_factory=dict)
 
     def stop(self) -> None:
         """End all that runs, and begin nothing more; whoever waits is told that it was lost."""
@@ -113,7 +113,7 @@ class DockerSandbox:
         """
         if not part.is_run:
             return ""
-        tools = self._tools(part)
+        tools = self._tools(part.tools, part.judges)
         if not part.install.command:
             return tools
         digests = [
@@ -123,13 +123,19 @@ class DockerSandbox:
         said = [self.work.scope, part.component.name, part.install.command, *digests]
         return self.images.deps(tools, said)
 
-    def _tools(self, part: Part) -> str:
-        """Asked for once in a run, however many components there are."""
-        wanted = part.tools, part.judges
+    def _tools(self, language: str, judges: tuple[str, ...] = ()) -> str:
+        """Asked for once, however many components there are; so is what cannot be had."""
+        wanted = language, judges
         if wanted not in self.made:
-            tools = self.images.tools(part.tools)
-            self.made[wanted] = self.images.judging(tools, part.judges)
-        return self.made[wanted]
+            try:
+                tools = self.images.tools(language)
+                self.made[wanted] = self.images.judging(tools, judges)
+            except SandboxLost as lost:
+                self.made[wanted] = lost
+        found = self.made[wanted]
+        if isinstance(found, SandboxLost):
+            raise found
+        return found
 
     def looking(self) -> str:
         """The image of what only looks at the work, whatever its language.
@@ -137,13 +143,14 @@ class DockerSandbox:
         Raises:
             SandboxLost: it cannot be had.
         """
-        return self.images.tools(Language.PYTHON)
+        return self._tools(Language.PYTHON)
 
     def install(self, part: Part) -> Installed:
         image = self.image(part)
         if self.images.has(image):
             return Installed(image)
-        with self._opened(Opened(self._tools(part), is_open=True)) as container:
+        tools = self._tools(part.tools, part.judges)
+        with self._opened(Opened(tools, is_open=True)) as container:
             folder = workdir(part.component)
             container.put((path, self.work.read(path)) for path in part.install.inputs)
             ended = installed_in(

@@ -53,6 +53,7 @@ def known_reports(
         for stage in part.stages
         if stage.command
     }
+    keys.pop("", None)
     found: dict[str, dict[str, GateReport]] = {}
     for sha256, saved, run in _rows(project_id, list(keys), statuses):
         component, gate = keys[sha256]

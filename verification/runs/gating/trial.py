@@ -19,6 +19,7 @@ from verification.engine.gating.comparing import restored
 from verification.engine.gating.judging import Judged
 from verification.engine.gating.locating import located
 from verification.engine.gating.running import Tell, Track, run_track, tracks_of
+from verification.engine.gating.sandbox import SandboxLost
 from verification.engine.gating.stages import INSTALL, Ended, Part, Stage
 from verification.engine.outcome import Purpose
 from verification.engine.reports.record import Record
@@ -129,21 +130,27 @@ class Trial:
         return f"{self.label}{part.component.name}"
 
     def _key(self, sandbox: DockerSandbox, parts: Sequence[Part], wanted: Wanted) -> Key:
-        """No image is asked for in which nothing is to be run."""
-        images, looking = {}, ""
+        """No image is asked for in which nothing is to be run.
+
+        '' where one cannot be had: its gates are lost as they begin, and the others are run.
+        """
+        images: dict[str, str] = {}
+        looking: str | None = None
         for part in parts:
             gates = wanted(part)
             apart = {one.is_apart for one in part.stages if one.command and one.gate in gates}
             is_run = INSTALL in gates or False in apart
-            images[part.component.name] = sandbox.image(part) if is_run else ""
-            if True in apart and not looking:
-                looking = sandbox.looking()
+            with suppress(SandboxLost):
+                images[part.component.name] = sandbox.image(part) if is_run else ""
+            if True in apart and looking is None:
+                with suppress(SandboxLost):
+                    looking = sandbox.looking()
 
         files = files_sha256(self.state.files)
 
         def key(part: Part, stage: Stage) -> str:
-            image = looking if stage.is_apart else images[part.component.name]
-            return inputs_sha256(self._scope, image, part, stage, files)
+            image = looking if stage.is_apart else images.get(part.component.name)
+            return "" if image is None else inputs_sha256(self._scope, image, part, stage, files)
 
         return key
 
