@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from uuid import uuid4
 
 import pytest
 from docker import APIClient
 
-from tests.sandbox.engine import MEGABYTE, SETTINGS, Tried, sandbox_of, tried
+from tests.sandbox.engine import MEGABYTE, SETTINGS, Tried, tried
 from tests.sandbox.test_languages import PYTHON
 from verification.engine.gates import GateReport, findings_of
 from verification.engine.outcome import Status
@@ -103,24 +104,26 @@ def test_what_lies_outside_cannot_be_reached(engine: APIClient, probe: str) -> N
     assert re.search(r"OSError|PermissionError|FileNotFoundError|gaierror", failure.message)
 
 
+FETCH = (
+    "/opt/loomverify/python/bin/python -m pip download "
+    "--retries 0 --timeout 5 --no-deps --dest /tmp iniconfig==2.3.0"
+)
+
+
 def test_an_install_reaches_no_more_than_the_operators_network_does(engine: APIClient) -> None:
     name = f"{SETTINGS.owner}-inner"
-    sandbox_of(engine, PYTHON).looking()
-    reach = "import socket; socket.create_connection(('1.1.1.1', 53), 5)"
+    fetch = f"{FETCH} && : {uuid4()}"  # what was installed once is not installed again
+    inner = replace(SETTINGS, network=name)
     engine.create_network(name, driver="bridge", internal=True)
     try:
-        found = tried(
-            engine,
-            PYTHON,
-            "install",
-            plan={"install": [f'python3 -c "{reach}"']},
-            settings=replace(SETTINGS, network=name),
-        )
+        found = [
+            tried(engine, PYTHON, "install", plan={"install": [fetch]}, settings=one)
+            for one in (inner, SETTINGS)
+        ]
     finally:
         engine.remove_network(name)
 
-    assert found.reports["install"].status is Status.FAILED
-    assert "Network is unreachable" in found.ended["install"].err.decode()
+    assert [one.reports["install"].status for one in found] == [Status.FAILED, Status.PASSED]
 
 
 def test_a_setuid_file_gives_nobody_more_rights(engine: APIClient) -> None:
