@@ -60,16 +60,16 @@ def compared(candidate: Judged, base: Judged | None) -> GateReport:
     is_named = bool(weighed.failures or weighed.problems)
     if _was_cut_off(base.report) and (is_named or report.status is not Status.PASSED):
         return _doubted(report, "it did not come to its end before the work")
-    if is_named or not _ends_as(report, base.report):
+    if is_named or not _ends_alike(report, base.report):
         return weighed
     why = _why_not_excused(weighed, candidate, base)
     return _doubted(weighed, why) if why else replace(weighed, is_old=True)
 
 
-def ends_alike(report: GateReport, other: GateReport) -> bool:
+def fails_alike(report: GateReport, other: GateReport) -> bool:
     """Whether two runs of the same tests failed by the same ones."""
     return (
-        _ends_as(report, other)
+        _ends_alike(report, other)
         and (report.tests, report.contradiction) == (other.tests, other.contradiction)
         and {*map(_case, report.failures)} == {*map(_case, other.failures)}
     )
@@ -117,7 +117,7 @@ def _was_cut_off(report: GateReport) -> bool:
     return report.status is Status.TIMED_OUT or report.exit_code == OUT_OF_MEMORY_EXIT_CODE
 
 
-def _ends_as(report: GateReport, base: GateReport) -> bool:
+def _ends_alike(report: GateReport, base: GateReport) -> bool:
     return report.status is base.status and report.exit_code == base.exit_code
 
 

@@ -175,13 +175,12 @@ class GatePage:
     def shown_problems(self) -> list[ShownProblem]:
         rows = self.problems.problems[:MAX_PROBLEMS_SHOWN] if self.problems else ()
         told = self._told_problems
-        is_all = len(told) == self._new_problems
         return [
             ShownProblem(
                 one,
                 self._spot(one.path, one.line, column=one.column),
                 waived=told.get(one, ""),
-                is_old=is_all and one not in told,
+                is_old=self._are_others_old and one not in told,
             )
             for one in map(_bare, rows)
         ]
@@ -191,13 +190,13 @@ class GatePage:
         """What counts against the work, or would but for who accepts it."""
         return {_bare(one): one.waived for one in self.report.problems} if self.report else {}
 
-    @property
-    def _new_problems(self) -> int:
-        """-1, where nothing is compared with what was there before."""
+    @cached_property
+    def _are_others_old(self) -> bool:
+        """Whether all that are new are told, so that the others were there before."""
         report = self.report
         if report is None or not report.old_problems:
-            return -1
-        return (report.problem_count or 0) - report.old_problems
+            return False
+        return len(report.problems) == (report.problem_count or 0) - report.old_problems
 
     @property
     def hidden_problems(self) -> int:

@@ -18,7 +18,7 @@ from verification.engine.gating.changing import (
     covering,
     weighed,
 )
-from verification.engine.gating.comparing import ends_alike
+from verification.engine.gating.comparing import fails_alike
 from verification.engine.gating.planning import plan_of
 from verification.engine.gating.sandbox import SandboxLost
 from verification.engine.gating.stages import BUILD, COVERAGE, TEST, Part
@@ -101,7 +101,7 @@ def _plainly(
     again = {
         one.component: one
         for one in trial.run(plain, lambda _: built)
-        if one.gate == TEST and not ends_alike(one, tests[one.component])
+        if one.gate == TEST and not fails_alike(one, tests[one.component])
     }
     return [again.get(one.component, one) if one.gate == TEST else one for one in told]
 
