@@ -1,7 +1,7 @@
 from django.contrib import admin
 
 from loomverify.read_only import ReadOnlyAdmin
-from verification.actions.models import Delivery, Webhook
+from verification.actions.models import Action, Change, Delivery, Repository, Webhook
 
 
 @admin.register(Webhook)
@@ -16,3 +16,21 @@ class DeliveryAdmin(ReadOnlyAdmin):
     list_display = ("topic", "webhook", "state", "attempts", "last_status", "created_at")
     list_filter = ("state", "topic")
     list_select_related = ("webhook",)
+
+
+@admin.register(Repository)
+class RepositoryAdmin(ReadOnlyAdmin):
+    list_display = ("project", "name", "location", "target_branch", "is_removed", "created_at")
+    list_select_related = ("project",)
+
+
+@admin.register(Change)
+class ChangeAdmin(ReadOnlyAdmin):
+    list_display = ("run", "repository", "kind", "base_sha", "tree_sha", "created_at")
+    list_select_related = ("run", "repository")
+
+
+@admin.register(Action)
+class ActionAdmin(ReadOnlyAdmin):
+    list_display = ("kind", "state", "reason_code", "ref", "new_sha", "created_at")
+    list_filter = ("kind", "state", "reason_code")

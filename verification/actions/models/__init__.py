@@ -1,0 +1,16 @@
+from verification.actions.models.landing import Action, ActionKind, ActionState, Change, ChangeKind
+from verification.actions.models.repositories import Mode, Repository
+from verification.actions.models.webhooks import Delivery, DeliveryState, Webhook
+
+__all__ = [
+    "Action",
+    "ActionKind",
+    "ActionState",
+    "Change",
+    "ChangeKind",
+    "Delivery",
+    "DeliveryState",
+    "Mode",
+    "Repository",
+    "Webhook",
+]
