@@ -15,6 +15,7 @@ from django.db.migrations.loader import MigrationLoader
 from loomverify.accounts.models import Project
 from loomverify.accounts.services import ensure_first_start
 from loomverify.env import ConfigurationError, Environment
+from loomverify.first_tables import make_first_tables
 from loomverify.static_files import UNUSED
 from processes.services import ensure_builtin_processes
 from verification.golden.cases.services import ensure_shipped
@@ -75,6 +76,7 @@ def migrate() -> None:
             "use the newer version, or another data folder."
         )
     if set(loader.disk_migrations) - set(loader.applied_migrations):
+        make_first_tables(loader.disk_migrations)
         call_command("migrate", verbosity=0, interactive=False)
 
 

@@ -7,15 +7,18 @@ from typing import Any
 
 import pytest
 from django.conf import settings as django_settings
+from django.db import connection
 from django.test import TransactionTestCase
 
 from tests.emptying import empty_tables
+from tests.first_tables import TablesAtOnce
 
 MESSAGES = Path(os.environ["LOOMVERIFY_DATA"], "broker", "queue")
 
 # Hundreds of tests make people; how slowly a password is tried is Django's matter.
 django_settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 TransactionTestCase._fixture_teardown = empty_tables  # type: ignore[attr-defined]
+connection.creation = TablesAtOnce(connection)
 
 
 @pytest.fixture(scope="session")

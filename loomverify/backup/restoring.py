@@ -28,6 +28,7 @@ from loomverify.backup.tables import (
     refuse_other_columns,
 )
 from loomverify.env import ConfigurationError, Environment
+from loomverify.first_tables import make_first_tables
 from loomverify.setup import migrate
 
 SEEN_SECONDS = 60
@@ -154,8 +155,9 @@ def _drop_everything() -> None:
 
 def _make_tables(said: Manifest) -> None:
     """Make the tables as the version had them that wrote the backup."""
-    executor = MigrationExecutor(connection, progress_callback=_settle)
     applied = [(app, name) for app, name in said.migrations]
+    make_first_tables(applied)
+    executor = MigrationExecutor(connection, progress_callback=_settle)
     nodes = executor.loader.graph.node_map
     leaves = [
         key
