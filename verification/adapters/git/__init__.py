@@ -1,0 +1,28 @@
+"""Repositories by the `git` program: changes applied in a mirror of ours, landed by one push."""
+
+from verification.adapters.git.errors import (
+    ChangeRefused,
+    Conflicted,
+    GitLost,
+    Moved,
+    PushRefused,
+)
+from verification.adapters.git.landing import RefUpdate
+from verification.adapters.git.mirror import Mirror
+from verification.adapters.git.remote import Identity, LocationRefused, Remote
+from verification.adapters.git.trees import ChangedPath, Entry
+
+__all__ = [
+    "ChangeRefused",
+    "ChangedPath",
+    "Conflicted",
+    "Entry",
+    "GitLost",
+    "Identity",
+    "LocationRefused",
+    "Mirror",
+    "Moved",
+    "PushRefused",
+    "RefUpdate",
+    "Remote",
+]

@@ -1,0 +1,116 @@
+"""A patch upon a base: what the tree is then. Without a work tree, by an index of its own."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from base64 import b85decode
+from typing import Final
+
+from verification.adapters.git.calling import Ended, Git, lost
+from verification.adapters.git.errors import ChangeRefused
+from verification.adapters.git.faults import OURS
+from verification.adapters.git.making import scratch
+from verification.adapters.git.naming import sha
+from verification.adapters.git.trees import MAX_CHANGED_FILE_BYTES, MAX_TREE_BYTES
+
+MAX_PATCH_BYTES: Final = 20 * 1024**2
+
+_BINARY: Final = re.compile(rb"^(literal|delta) (\d{1,30})\n((?:.{2,70}\n){0,4})", re.MULTILINE)
+_FAILED: Final = re.compile(r"^error: patch failed: (?P<path>.+):(?P<line>\d+)$", re.MULTILINE)
+_CORRUPT: Final = re.compile(
+    r"(?:corrupt patch|git diff header|fragment|patch with only).*line (\d+)"
+)
+_ABOUT: Final = (
+    ("change.path_unsafe", r"^error: invalid path '(?P<path>.*)'$"),
+    ("change.path_unsafe", r"^fatal: .*invalid path '(?P<path>.*)'$"),
+    ("change.link", r"^error: affected file '(?P<path>.*)' is beyond a symbolic link$"),
+    ("change.does_not_apply", r"^error: (?P<path>.+): (?:does not exist in index|already exists in"
+     r" index|patch does not apply|wrong type|has type \d+, expected \d+)$"),
+    ("change.does_not_apply", r"^error: .*'(?P<path>[^']+)'"),
+)  # fmt: skip
+_NOTHING: Final = re.compile(r"[Nn]o valid patches in input|unrecognized input")
+
+
+def with_patch(git: Git, base: str, patch: bytes) -> str:
+    """Return the tree of `base` with the patch applied, exactly: no fuzz, whitespace as it is.
+
+    Raises:
+        ChangeRefused: `change.does_not_apply`, `change.empty`, `change.too_large`,
+            `change.path_unsafe`, `change.link`.
+    """
+    check_patch(patch)
+    with scratch(git) as folder:
+        index = {"GIT_INDEX_FILE": str(folder / "index")}
+        git.run("read-tree", f"{sha(base)}^{{tree}}", variables=index)
+        applied = git.run(
+            "apply", "--cached", "--whitespace=nowarn", "-",
+            given=patch, codes=(0, 1, 128), variables=index,
+        )  # fmt: skip
+        if applied.code:
+            raise _refused(applied)
+        return git.run("write-tree", variables=index).line
+
+
+def check_patch(patch: bytes) -> None:
+    """Refuse what is too large by what it says of itself, before any of it is unpacked."""
+    if not patch.strip():
+        raise ChangeRefused("change.empty", "The patch is empty.")
+    if len(patch) > MAX_PATCH_BYTES:
+        raise ChangeRefused("change.too_large", f"The patch has more than {MAX_PATCH_BYTES} bytes.")
+    total = 0
+    for found in _BINARY.finditer(patch):
+        size = int(found[2])
+        if size <= MAX_CHANGED_FILE_BYTES and found[1] == b"delta":
+            size = _result_size(found[3])
+        total += size
+        if size > MAX_CHANGED_FILE_BYTES or total > MAX_TREE_BYTES:
+            line = patch.count(b"\n", 0, found.start()) + 1
+            raise ChangeRefused("change.too_large", "A binary content is too large.", line=line)
+
+
+def _result_size(lines: bytes) -> int:
+    """Read how large a delta's result says that it is; git would allocate as much."""
+    packed = b""
+    try:
+        for line in lines.splitlines():
+            length = line[0] - 64 if line[:1].isupper() else line[0] - 70
+            packed += b85decode(line[1:])[:length]
+        head = zlib.decompressobj().decompress(packed, 20)
+    except (ValueError, zlib.error):
+        return 0  # git will say what is wrong with it
+    sizes, at = [0, 0], 0
+    for number in (0, 1):
+        shift = 0
+        while at < len(head):
+            byte, at = head[at], at + 1
+            sizes[number] |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                break
+    return sizes[1]
+
+
+def _refused(ended: Ended) -> Exception:
+    said, ours = ended.said, lost(ended)
+    if ours.reason in OURS:
+        return ours
+    if _NOTHING.search(said):
+        return ChangeRefused("change.empty", "No change was recognized in the patch.")
+    failed = _FAILED.search(said)
+    if failed:
+        line = int(failed["line"])
+        message = f"The patch does not apply at line {line} of this file."
+        return ChangeRefused("change.does_not_apply", message, failed["path"], line)
+    corrupt = _CORRUPT.search(said)
+    if corrupt:
+        message = f"The patch cannot be read at its line {corrupt[1]}."
+        return ChangeRefused("change.does_not_apply", message, line=int(corrupt[1]))
+    for code, told in _ABOUT:
+        found = re.search(told, said, re.MULTILINE)
+        if found:
+            return ChangeRefused(code, found[0].partition(": ")[2], found["path"])
+    if re.search(r"^error: ", said, re.MULTILINE):
+        first = re.search(r"^error: (.{1,200})", said, re.MULTILINE)
+        return ChangeRefused("change.does_not_apply", first[1] if first else "")
+    return ours

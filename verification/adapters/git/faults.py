@@ -1,0 +1,72 @@
+"""What git's own words mean, as far as they say why it could not work."""
+
+from __future__ import annotations
+
+import re
+import signal
+from typing import Final
+
+NOT_FOUND_CODES: Final = (126, 127)
+
+_TELLING: Final = (
+    ("disk_full", r"No space left on device|Disk quota exceeded"),
+    ("object_format", r"mismatched algorithms|unknown repository extension.*objectformat"),
+    ("locked", r"Unable to create '.*\.lock'|cannot lock ref|could not lock"),
+    (
+        "redirected",
+        r"unable to update url base from redirection|The requested URL returned error: 3",
+    ),
+    (
+        "denied",
+        r"Authentication failed|returned error: 40[13]|could not read (?:Username|Password)"
+        r"|Permission denied|Host key verification failed",
+    ),
+    ("timed_out", r"timed out|Operation too slow|less than \d+ bytes/sec"),
+    (
+        "unreachable",
+        r"Could not resolve host|Failed to connect|Connection (?:refused|reset)|unable to access"
+        r"|does not appear to be a git repository|not a git repository|Repository not found"
+        r"|Could not read from remote repository|No such file or directory|does not exist",
+    ),
+    ("memory", r"[Oo]ut of memory|mmap failed|Cannot allocate memory"),
+    ("signing", r"failed to write commit object|gpg failed|ssh-keygen"),
+)
+_BROKEN: Final = re.compile(
+    r"^(?!remote:).*(?:is corrupt|object file .* is empty|loose object .* corrupt|"
+    r"packfile .* (?:cannot be|is truncated)|bad config|bad object [0-9a-f]{40}|"
+    r"does not point to a valid object|bad tree object|unable to read tree|"
+    r"missing (?:blob|tree|commit) [0-9a-f]{40}|not a git repository: )",
+    re.MULTILINE,
+)
+
+
+def reason_of(code: int, said: str) -> str:
+    if code in NOT_FOUND_CODES:
+        return "git_missing"
+    if code in (-signal.SIGXFSZ, 128 + signal.SIGXFSZ) or "File too large" in said:
+        return "too_large"
+    if code in (-signal.SIGXCPU, -signal.SIGKILL):
+        return "timed_out"
+    if code < 0:
+        return "killed"
+    if _BROKEN.search(said):
+        return "mirror_broken"
+    for reason, telling in _TELLING:
+        if re.search(telling, said):
+            return reason
+    return "failed"
+
+
+OURS: Final = frozenset(
+    {
+        "disk_full",
+        "git_missing",
+        "killed",
+        "locked",
+        "memory",
+        "mirror_broken",
+        "timed_out",
+        "too_large",
+    }
+)
+"""Reasons that are never the fault of what git was given, when it was given a change."""

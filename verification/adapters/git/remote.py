@@ -1,0 +1,140 @@
+"""Where a repository is, and as whom it is written to."""
+
+from __future__ import annotations
+
+import base64
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+from urllib.parse import urlsplit
+
+MAX_LOCATION_CHARS: Final = 2_000
+DEFAULT_USER: Final = "x-access-token"
+"""What code hosts take as the user of a token; a user in the address goes before it."""
+
+_CONTROL: Final = re.compile(r"[\x00-\x20\x7f-\xa0\u2028\u2029]")
+_URL: Final = re.compile(r"(?P<scheme>file|https?|ssh)://(?P<rest>.+)", re.DOTALL)
+_HOST: Final = re.compile(r"(?:[A-Za-z0-9_][A-Za-z0-9_.-]*|\[[0-9A-Fa-f:.]+\])")
+_USER: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+~%-]*")
+_SCP: Final = re.compile(rf"(?:{_USER.pattern}@)?{_HOST.pattern}:(?!:)[^:-][^:]*")
+_LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
+
+LOCAL_PROGRAM: Final[Mapping[str, str]] = {
+    "safe.directory": "*",
+    "core.hooksPath": "/dev/null",
+    "core.fsmonitor": "false",
+    "core.alternateRefsCommand": ":",
+    "gc.auto": "0",
+    "receive.autogc": "false",
+    "receive.updateServerInfo": "false",
+    "receive.denyDeleteCurrent": "refuse",
+}
+"""What git's other end is told where it runs here, as us: nothing of that repository is executed."""
+
+
+class LocationRefused(ValueError):
+    """No address that we speak to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remote:
+    """A repository by an absolute path, or a URL of file, https, http or ssh; also `host:path`.
+
+    Raises:
+        LocationRefused: anything else, and a password within it.
+    """
+
+    location: str
+    token: str = field(default="", repr=False)
+
+    def __post_init__(self) -> None:
+        if not 0 < len(self.location) <= MAX_LOCATION_CHARS or _CONTROL.search(self.location):
+            raise LocationRefused("A location is a path or a URL, without blanks.")
+        if _CONTROL.search(self.token):
+            raise LocationRefused("A token has no blanks and no line breaks.")
+        if self.location.startswith("/") or _SCP.fullmatch(self.location):
+            return
+        parsed = _URL.fullmatch(self.location)
+        if not parsed:
+            raise LocationRefused("A location is an absolute path, or a URL of https, ssh or file.")
+        if parsed["scheme"] == "file":
+            if not parsed["rest"].startswith("/"):
+                raise LocationRefused("A file's URL names no host.")
+            return
+        self._check_host()
+
+    @property
+    def protocol(self) -> str:
+        parsed = _URL.fullmatch(self.location)
+        if parsed:
+            return parsed["scheme"]
+        return "file" if self.location.startswith("/") else "ssh"
+
+    @property
+    def is_local(self) -> bool:
+        return self.protocol == "file"
+
+    def settings(self) -> dict[str, str]:
+        """What git is told of this remote, for its environment and never its command line."""
+        if not self.token or self.protocol not in ("http", "https"):
+            return {}
+        return {f"http.{self.location}.extraHeader": f"Authorization: Basic {self._basic()}"}
+
+    def secrets(self) -> tuple[str, ...]:
+        return (self.token, self._basic()) if self.token else ()
+
+    def other_end(self, program: str, settings: Mapping[str, str] = {}) -> Sequence[str]:
+        """Say how git's other end is started where that is here; elsewhere it is not ours to say.
+
+        `program` is `upload-pack` or `receive-pack`.
+        """
+        if not self.is_local:
+            return ()
+        told = [
+            word
+            for name, value in {**LOCAL_PROGRAM, **settings}.items()
+            for word in ("-c", f"{name}={value}")
+        ]
+        return (f"--{program}={shlex.join(['git', *told, program])}",)
+
+    def _check_host(self) -> None:
+        try:
+            parts = urlsplit(self.location)
+            _ = parts.port
+        except ValueError:
+            raise LocationRefused("The URL cannot be read.") from None
+        if parts.password is not None:
+            raise LocationRefused("A password does not belong in a URL; give a token.")
+        if parts.username is not None and not _USER.fullmatch(parts.username):
+            raise LocationRefused("The URL's user cannot be read.")
+        host = parts.netloc.rpartition("@")[2]
+        if not _HOST.fullmatch(re.sub(r":\d+$", "", host)):
+            raise LocationRefused("The URL names no host.")
+        if parts.query or parts.fragment:
+            raise LocationRefused("The URL of a repository ends with its path.")
+        if self.token and self.protocol == "http" and parts.hostname not in _LOOPBACK:
+            raise LocationRefused("A token travels over https alone.")
+
+    def _basic(self) -> str:
+        user = urlsplit(self.location).username if "://" in self.location else None
+        return base64.b64encode(f"{user or DEFAULT_USER}:{self.token}".encode()).decode()
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Who a commit says that it is by."""
+
+    name: str
+    email: str
+
+    def __post_init__(self) -> None:
+        for text in (self.name, self.email):
+            # git drops these characters, so that two identities would write the same commit.
+            if (
+                re.search(r"[<>\x00-\x1f\x7f]", text)
+                or text.strip(" .,:;\"'\\") != text
+                or not text
+            ):
+                raise ValueError(f"{text!r} cannot stand in a commit")
