@@ -105,6 +105,8 @@ def run_worker(queues: str, concurrency: int, name: str) -> None:
     served = queues.split(",")
     if SHADOW in served and LIVE not in served:
         os.nice(NICENESS)
+    # They load every page and the whole API, which hardly a task needs: half of a worker's start.
+    os.environ["CELERY_SKIP_CHECKS"] = "1"
     # Its start-up and shutdown lines, not the log.
     worker.safe_say = _say_nothing  # type: ignore[attr-defined]
     # In a container the superuser is nobody; what is submitted never runs in this process.
