@@ -34,6 +34,8 @@ SLOW_BYTES_PER_SECOND: Final = 1_000
 SLOW_SECONDS: Final = 30
 
 _CHUNK_BYTES: Final = 1 << 16
+_END_SECONDS: Final = 5.0
+_LOOK_SECONDS: Final = 0.000_5
 _KEPT_VARIABLES: Final = (
     "PATH", "SYSTEMROOT", "SSH_AUTH_SOCK", "SSL_CERT_FILE", "SSL_CERT_DIR",
     "http_proxy", "https_proxy", "no_proxy", "HTTPS_PROXY", "NO_PROXY",
@@ -248,12 +250,14 @@ class _Exchange:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Nothing of what it started is left either: helpers outlive a git that was killed."""
-    if process.poll() is None and all(
-        pipe.closed for pipe in (process.stdout, process.stderr) if pipe
-    ):
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(timeout=5)
+    """Nothing of what it started is left either: helpers outlive a git that was killed.
+
+    It is reaped last: until then its number, and that of its group, is no one else's.
+    """
+    has_said_all = all(pipe.closed for pipe in (process.stdout, process.stderr) if pipe)
+    deadline = time.monotonic() + (_END_SECONDS if has_said_all else 0)
+    while not _has_ended(process.pid) and time.monotonic() < deadline:
+        time.sleep(_LOOK_SECONDS)
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     for pipe in (process.stdin, process.stdout, process.stderr):
@@ -261,6 +265,10 @@ def _end(process: subprocess.Popen[bytes]) -> None:
             with contextlib.suppress(OSError):
                 pipe.close()
     process.wait()
+
+
+def _has_ended(pid: int) -> bool:
+    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
 def lost(ended: Ended) -> GitLost:

@@ -42,7 +42,7 @@ def with_patch(git: Git, base: str, patch: bytes) -> str:
     check_patch(patch)
     with scratch(git) as folder:
         index = {"GIT_INDEX_FILE": str(folder / "index")}
-        git.run("read-tree", f"{sha(base)}^{{tree}}", variables=index)
+        _read_base(git, base, index)
         applied = git.run(
             "apply", "--cached", "--whitespace=nowarn", "-",
             given=patch, codes=(0, 1, 128), variables=index,
@@ -50,6 +50,16 @@ def with_patch(git: Git, base: str, patch: bytes) -> str:
         if applied.code:
             raise _refused(applied)
         return git.run("write-tree", variables=index).line
+
+
+def _read_base(git: Git, base: str, index: dict[str, str]) -> None:
+    there = git.run("read-tree", f"{sha(base)}^{{tree}}", codes=(0, 128), variables=index)
+    unsafe = re.search(r"^error: invalid path '(.*)'$", there.said, re.MULTILINE)
+    if there.code and unsafe:
+        message = "The base holds a path that is not safe."
+        raise ChangeRefused("change.path_unsafe", message, unsafe[1])
+    if there.code:
+        raise lost(there)
 
 
 def check_patch(patch: bytes) -> None:

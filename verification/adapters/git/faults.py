@@ -9,6 +9,9 @@ from typing import Final
 NOT_FOUND_CODES: Final = (126, 127)
 
 _TELLING: Final = (
+    ("too_large", rf"died of signal {int(signal.SIGXFSZ)}\b"),
+    ("timed_out", rf"died of signal {int(signal.SIGXCPU)}\b"),
+    ("killed", r"died of signal \d"),
     ("disk_full", r"No space left on device|Disk quota exceeded"),
     ("object_format", r"mismatched algorithms|unknown repository extension.*objectformat"),
     ("locked", r"Unable to create '.*\.lock'|cannot lock ref|could not lock"),
@@ -29,6 +32,12 @@ _TELLING: Final = (
         r"|Could not read from remote repository|No such file or directory|does not exist",
     ),
     ("memory", r"[Oo]ut of memory|mmap failed|Cannot allocate memory"),
+    ("unreachable", r"not valid: is this a git repository|early EOF|invalid server response"),
+    (
+        "missing",
+        r"Needed a single revision|[Nn]ot a valid (?:object name|commit name|'\w+' object)"
+        r"|bad revision",
+    ),
     ("signing", r"failed to write commit object|gpg failed|ssh-keygen"),
 )
 _BROKEN: Final = re.compile(

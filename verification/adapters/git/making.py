@@ -16,6 +16,7 @@ from verification.adapters.git.calling import Git
 from verification.adapters.git.errors import GitLost
 
 MAX_MIRROR_BYTES: Final = 4 * 1024**3
+MAX_MIRROR_FILES: Final = 50_000
 STALE_SECONDS: Final = 3_600.0
 _TRY_SECONDS: Final = 0.02
 
@@ -68,13 +69,15 @@ def scratch(git: Git) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def size_of(folder: Path) -> int:
-    total = 0
+def is_too_large(folder: Path) -> bool:
+    """Whether more was put there than is kept: each change leaves its objects, and none goes."""
+    total = count = 0
     for place, _, names in os.walk(folder):
         for name in names:
             with contextlib.suppress(OSError):
                 total += (Path(place) / name).lstat().st_size
-    return total
+                count += 1
+    return total > MAX_MIRROR_BYTES or count > MAX_MIRROR_FILES
 
 
 def _make(git: Git) -> None:

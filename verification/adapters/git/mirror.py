@@ -155,6 +155,11 @@ class Mirror:
                 self._check_descent(update)
             landing.push(git, updates, lands_checked_out=lands_checked_out)
 
+    def forget(self) -> None:
+        """Remove the mirror, with all that was ever submitted to it; the next call makes it anew."""
+        with making.locked(self._git):
+            making.thrown_away(self._git)
+
     def _check_descent(self, update: RefUpdate) -> None:
         """No commit that a branch reaches is lost by what a push makes of the branch."""
         if update.expected is None or update.new is None:
@@ -176,7 +181,7 @@ class Mirror:
         with self._ready() as git:
             asked = ("rev-list", "-n1", sha(commit), "--not", f"--glob={THEIRS}*")
             ended = git.run(*asked, codes=(0, 128))
-            return ended.code == 0 and not ended.line and bool(self._commit(commit))
+            return ended.code == 0 and not ended.line and self._commit(commit) == commit
 
     def _commit(self, name: str) -> str | None:
         with self._ready() as git:
@@ -186,7 +191,7 @@ class Mirror:
 
     def _fetch(self) -> None:
         with self._ready() as git, making.locked(git):
-            if making.size_of(git.repository) > making.MAX_MIRROR_BYTES:
+            if making.is_too_large(git.repository):
                 making.thrown_away(git)
                 raise GitLost("too_large", "the mirror had grown too large, and is made anew")
             git.run(

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Final
 
 MAX_PATH_BYTES: Final = 4_096
+MAX_DEPTH: Final = 100
 MAX_REF_CHARS: Final = 250
 BRANCHES: Final = "refs/heads/"
 
@@ -46,8 +47,8 @@ def is_branch(name: str) -> bool:
 def unsafe_because(path: str) -> str:
     """Say what is wrong with a path, '' when nothing is."""
     parts = path.split("/")
-    if not path or len(path.encode()) > MAX_PATH_BYTES:
-        return "no path, or too long a one"
+    if not path or len(path.encode()) > MAX_PATH_BYTES or len(parts) > MAX_DEPTH:
+        return "it is empty, too long or too deep"
     if "" in parts or "." in parts or ".." in parts:
         return "it is absolute, or leads out"
     if _CONTROL.search(path):

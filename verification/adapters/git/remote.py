@@ -11,10 +11,12 @@ from typing import Final
 from urllib.parse import urlsplit
 
 MAX_LOCATION_CHARS: Final = 2_000
+MAX_IDENTITY_CHARS: Final = 500
 DEFAULT_USER: Final = "x-access-token"
 """What code hosts take as the user of a token; a user in the address goes before it."""
 
-_CONTROL: Final = re.compile(r"[\x00-\x20\x7f-\xa0\u2028\u2029]")
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_BLANK: Final = re.compile(r"\s")
 _URL: Final = re.compile(r"(?P<scheme>file|https?|ssh)://(?P<rest>.+)", re.DOTALL)
 _HOST: Final = re.compile(r"(?:[A-Za-z0-9_][A-Za-z0-9_.-]*|\[[0-9A-Fa-f:.]+\])")
 _USER: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+~%-]*")
@@ -51,10 +53,14 @@ class Remote:
 
     def __post_init__(self) -> None:
         if not 0 < len(self.location) <= MAX_LOCATION_CHARS or _CONTROL.search(self.location):
-            raise LocationRefused("A location is a path or a URL, without blanks.")
-        if _CONTROL.search(self.token):
+            raise LocationRefused("A location is a path or a URL, in one line.")
+        if _CONTROL.search(self.token) or _BLANK.search(self.token):
             raise LocationRefused("A token has no blanks and no line breaks.")
-        if self.location.startswith("/") or _SCP.fullmatch(self.location):
+        if self.location.startswith("/"):
+            return
+        if _BLANK.search(self.location):
+            raise LocationRefused("A URL has no blanks.")
+        if _SCP.fullmatch(self.location):
             return
         parsed = _URL.fullmatch(self.location)
         if not parsed:
@@ -131,10 +137,7 @@ class Identity:
 
     def __post_init__(self) -> None:
         for text in (self.name, self.email):
-            # git drops these characters, so that two identities would write the same commit.
-            if (
-                re.search(r"[<>\x00-\x1f\x7f]", text)
-                or text.strip(" .,:;\"'\\") != text
-                or not text
-            ):
-                raise ValueError(f"{text!r} cannot stand in a commit")
+            # git takes some of these away by itself; of nothing but them, nothing is left.
+            bare = text.strip(" .,:;\"'\\")
+            if not bare or len(text) > MAX_IDENTITY_CHARS or re.search(r"[<>\x00-\x1f\x7f]", text):
+                raise ValueError(f"{text[:80]!r} cannot stand in a commit")

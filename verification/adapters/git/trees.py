@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import codecs
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -72,16 +72,16 @@ def changed(git: Git, base_tree: str, tree: str, *, takes_binary: bool) -> list[
     """
     if base_tree == tree:
         raise ChangeRefused("change.empty", "The change changes nothing.")
-    files = {entry.path: entry for entry in entries(git, tree)}
-    _check_size(files.values())
-    _check_paths(files)
-    rows = _differences(git, base_tree, tree)
-    _check_modes(rows)
-    added = {row.change.path for row in rows if row.change.status in "AR"}
-    _check_collisions(files, added)
-    new = [files[row.change.path] for row in rows if row.change.path in files]
+    listed = entries(git, tree)
+    _check_size(listed)
+    files = {entry.path: entry for entry in listed}
+    _check_paths(listed, files)
+    rows = _differences({entry.path: entry for entry in entries(git, base_tree)}, files)
+    new = [files[row.path] for row in rows if row.path in files]
+    _check_kinds(rows, new)
+    _check_collisions(files, {row.path for row in rows if row.status in "AR"})
     _check_contents(git, new, takes_binary=takes_binary)
-    return [row.change for row in rows]
+    return rows
 
 
 def patch_of(git: Git, base_tree: str, tree: str) -> bytes:
@@ -97,30 +97,39 @@ def patch_of(git: Git, base_tree: str, tree: str) -> bytes:
         raise ChangeRefused(_TOO_LARGE, "The change is too large to be shown.") from None
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    change: ChangedPath
-    mode: str
+def _differences(before: Mapping[str, Entry], after: Mapping[str, Entry]) -> list[ChangedPath]:
+    """Compare by what is listed; git's own comparison believes that trees are in order."""
+    rows = [
+        ChangedPath(path, _status(before.get(path), after.get(path)))
+        for path in sorted({*before, *after})
+        if before.get(path) != after.get(path)
+    ]
+    return sorted(_with_moves(rows, before, after), key=lambda row: row.path)
 
 
-def _differences(git: Git, base_tree: str, tree: str) -> list[_Row]:
-    try:
-        told = git.run(
-            "diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-ext-diff", "-M100%",
-            sha(base_tree), sha(tree),
-        ).out  # fmt: skip
-    except TooMuch:
-        raise _too_many() from None
-    words = iter(told.decode(errors="replace").split("\0"))
-    rows = []
-    for head in words:
-        if head:
-            _, mode, _, _, letter = head.split(" ")
-            old = next(words)
-            path = next(words) if letter[0] in "RC" else old
-            change = ChangedPath(path, letter[0], old if letter[0] in "RC" else "")
-            rows.append(_Row(change, mode))
-    return rows
+def _status(old: Entry | None, new: Entry | None) -> str:
+    if not old or not new:
+        return "A" if new else "D"
+    return "M" if old.mode[:2] == new.mode[:2] else "T"
+
+
+def _with_moves(
+    rows: Sequence[ChangedPath], before: Mapping[str, Entry], after: Mapping[str, Entry]
+) -> Iterator[ChangedPath]:
+    """Tell a file that went and came elsewhere, the same, as one that moved; each moves once."""
+    gone: dict[tuple[str, str], list[str]] = {}
+    for row in rows:
+        if row.status == "D" and before[row.path].size:
+            gone.setdefault((before[row.path].mode, before[row.path].sha), []).append(row.path)
+    moved = set()
+    for row in rows:
+        froms = gone.get((after[row.path].mode, after[row.path].sha)) if row.status == "A" else None
+        if froms:
+            moved.add(froms[-1])
+            yield ChangedPath(row.path, "R", froms.pop())
+        elif row.status != "D":
+            yield row
+    yield from (row for row in rows if row.status == "D" and row.path not in moved)
 
 
 def _entry(line: bytes) -> Entry:
@@ -156,20 +165,27 @@ def _check_size(files: Iterable[Entry]) -> None:
         )
 
 
-def _check_paths(paths: Iterable[str]) -> None:
-    for path in paths:
+def _check_paths(listed: Sequence[Entry], files: Mapping[str, Entry]) -> None:
+    for path in files:
         why = unsafe_because(path)
         if why:
             raise ChangeRefused("change.path_unsafe", f"The path is not safe: {why}.", path)
+        if any(path[:end] in files for end, sign in enumerate(path) if sign == "/"):
+            raise ChangeRefused("change.path_unsafe", "A folder of it is also a file.", path)
+    if len(files) < len(listed):
+        twice = Counter(entry.path for entry in listed).most_common(1)[0][0]
+        raise ChangeRefused("change.path_unsafe", "The path is there twice.", twice)
 
 
-def _check_modes(rows: Sequence[_Row]) -> None:
+def _check_kinds(rows: Sequence[ChangedPath], new: Sequence[Entry]) -> None:
     for row in rows:
-        path = row.change.path
-        if any(is_modules(name) for name in (path, row.change.old_path)) or row.mode == SUBMODULE:
-            raise ChangeRefused("change.submodule", "Submodules are not taken.", path)
-        if row.mode == LINK:
-            raise ChangeRefused("change.link", "Links are not taken.", path)
+        if is_modules(row.path) or is_modules(row.old_path):
+            raise ChangeRefused("change.submodule", "Submodules are not taken.", row.path)
+    for entry in new:
+        if entry.mode == SUBMODULE:
+            raise ChangeRefused("change.submodule", "Submodules are not taken.", entry.path)
+        if entry.mode == LINK:
+            raise ChangeRefused("change.link", "Links are not taken.", entry.path)
 
 
 def _check_collisions(files: Iterable[str], added: set[str]) -> None:
@@ -196,7 +212,7 @@ def _is_binary(content: bytes) -> bool:
     if b"\0" in content[:_BINARY_WITHIN]:
         return True
     try:
-        codecs.decode(content, "utf-8")
+        content.decode()
     except UnicodeDecodeError:
         return True
     return False
