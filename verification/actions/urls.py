@@ -1,6 +1,6 @@
 """Below `/p/<project>/`."""
 
-from django.urls import path
+from django.urls import include, path
 
 from verification.actions import views
 
@@ -17,4 +17,5 @@ urlpatterns = [
         views.repeat_delivery,
         name="delivery_repeat",
     ),
+    path("", include("verification.actions.report.urls")),
 ]

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import re
+from html import unescape
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from loomverify.accounts.models import Project, Role
+from tests.actions.report.builders import full_night
+from tests.builders import make_project, make_user, signed_in
+
+pytestmark = pytest.mark.django_db
+LINKS = re.compile(r'href="(/p/[^"]*|#[^"]*)"')
+
+
+@pytest.fixture
+def project() -> Project:
+    return make_project("looms")
+
+
+@pytest.fixture
+def client(project: Project) -> Client:
+    return signed_in(make_user(project, Role.VIEWER))
+
+
+def page(client: Client, project: Project, query: str = "") -> str:
+    answer = client.get(reverse("morning_report", args=[project.slug]) + query)
+    assert answer.status_code == 200, answer.content.decode()
+    return answer.content.decode()
+
+
+def test_the_page_counts_what_ran_and_what_became_of_it(client: Client, project: Project) -> None:
+    full_night(project)
+
+    html = page(client, project)
+
+    assert "8 runs of 1 process" in html
+    assert "of 3 changes, 1 committed, 1 held and 0 reverted" in html
+
+
+def test_every_link_of_the_page_leads_somewhere(client: Client, project: Project) -> None:
+    full_night(project)
+    html = page(client, project)
+    links = {unescape(link) for link in LINKS.findall(html)}
+
+    lost = [link for link in links if link.startswith("#") and f'id="{link[1:]}"' not in html]
+    bad = {
+        link: status
+        for link in links
+        if not link.startswith("#") and (status := client.get(link, follow=True).status_code) != 200
+    }
+
+    assert len(links) > 20
+    assert (lost, bad) == ([], {})
+
+
+def test_an_empty_night_is_one_sentence(client: Client, project: Project) -> None:
+    html = page(client, project)
+
+    assert "Nothing ran in this night, and nothing was done." in html
+    assert "What ran" not in html

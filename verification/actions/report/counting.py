@@ -1,0 +1,236 @@
+"""A night counted in the database: what leaves it are tables of counts, and few names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+from django.db.models import Case, CharField, Count, F, Min, Q, QuerySet, Sum, Value, When
+from django.db.models.functions import Coalesce
+
+from loomverify.accounts.models import Project
+from verification.actions.models import Action, ActionState
+from verification.actions.report.nights import Night
+from verification.actions.report.values import LISTED
+from verification.runs.models import Remediation, Review, ReviewState, Run
+from verification.runs.models.followup import RemediationState
+
+BLIND = "blind"
+"""Why a run is reviewed blind would tell its verdict."""
+EARLIER = timedelta(days=90)
+"""An action that waited longer is not looked for among what was done in a night."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """Runs of one process that stand alike."""
+
+    slug: str
+    title: str
+    state: str
+    verdict: str
+    outcome: str | None
+    reason_code: str
+    count: int
+    cost_usd: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A run by name, and what is told of it."""
+
+    run: UUID
+    title: str
+    process: str
+    phase: str
+    at: datetime
+    kind: str
+    reason: str
+    repository: str = ""
+    ref: str = ""
+    sha: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Stood:
+    """Changes that stand alike."""
+
+    standing: str
+    kind: str
+    reason: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Waits:
+    kind: str
+    reason: str
+    count: int
+    oldest: datetime
+
+
+def ended(project: Project, night: Night) -> list[Ended]:
+    """Every run that was submitted in a night."""
+    names = ("process__slug", "process__title", "state", "verdict", "outcome", "reason_code")
+    rows = Run.objects.filter(
+        project=project, created_at__gte=night.start, created_at__lt=night.end
+    )
+    counted = rows.order_by().values_list(*names)
+    return [Ended(*row) for row in counted.annotate(n=Count("pk"), usd=Sum("cost_usd"))]
+
+
+STANDINGS = """
+    with decisive as (
+      select distinct on (change.id)
+        change.id, run.uuid, run.title, task.external_id, process.slug, run.phase_id,
+        run.created_at, repository.name as repository, action.kind, action.reason_code,
+        action.ref, action.new_sha, case
+          when action.kind = 'revert' and action.state = 'done' then 'reverted'
+          when action.kind = 'commit' and action.state = 'done' then 'committed'
+          when action.state = 'held' then 'held'
+          when action.state = 'proposed' then 'proposed'
+          when action.state = 'pending' then 'under_way'
+          when action.kind = 'review_branch' and action.state = 'done' and not exists (
+            select from actions_action closing where closing.change_id = change.id
+              and closing.kind = 'close' and closing.state = 'done') then 'held'
+          else 'nothing' end as standing
+      from runs_run run
+      join actions_change change on change.run_id = run.id
+      join actions_repository repository on repository.id = change.repository_id
+      join processes_process process on process.id = run.process_id
+      join runs_task task on task.id = run.task_id
+      left join actions_action action on action.change_id = change.id
+      where run.project_id = %(project)s
+        and run.created_at >= %(start)s and run.created_at < %(end)s
+      order by change.id, case
+          when action.kind = 'revert' and action.state = 'done' then 1
+          when action.kind = 'commit' and action.state = 'done' then 2
+          when action.state = 'held' then 3
+          when action.state = 'proposed' then 4
+          when action.state = 'pending' then 5
+          when action.kind = 'review_branch' and action.state = 'done' then 6
+          else 7 end, action.id
+    ), placed as (
+      select *, row_number() over (
+        partition by standing order by created_at desc, id desc) as place from decisive
+    )
+    select true, standing, coalesce(kind, ''), coalesce(reason_code, ''), count(*),
+      null, null, null, null, null, null, null, null, null
+    from placed group by 2, 3, 4
+    union all
+    select false, standing, coalesce(kind, ''), coalesce(reason_code, ''), place,
+      uuid, coalesce(nullif(title, ''), external_id), slug, phase_id, created_at,
+      repository, coalesce(ref, ''), coalesce(new_sha, ''), id
+    from placed where place <= %(listed)s
+    order by 1 desc, 2, 5
+"""
+"""One statement, so that what is counted and what is named is of the same moment."""
+
+
+def standings(project: Project, night: Night) -> tuple[list[Stood], Mapping[str, list[Named]]]:
+    """How the changes of a night's runs stand now; the newest of each standing by name."""
+    counted: list[Stood] = []
+    named: dict[str, list[Named]] = {}
+    given: dict[str, int | datetime] = {
+        "project": project.pk,
+        "start": night.start,
+        "end": night.end,
+        "listed": LISTED,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(STANDINGS, given)
+        for is_count, standing, kind, reason, number, *row in cursor.fetchall():
+            if is_count:
+                counted.append(Stood(standing, kind, reason, number))
+                continue
+            run, title, slug, phase, at, repository, ref, sha, _ = row
+            found = Named(run, title, slug, phase, at, kind, reason, repository, ref, sha)
+            named.setdefault(standing, []).append(found)
+    return counted, named
+
+
+def done_earlier(project: Project, night: Night) -> list[tuple[str, int]]:
+    """What was done in a night with changes from before it, by kind."""
+    rows = Action.objects.filter(
+        project=project,
+        state=ActionState.DONE,
+        created_at__gte=night.start - EARLIER,
+        finished_at__gte=night.start,
+        finished_at__lt=night.end,
+        change__run__created_at__lt=night.start,
+    )
+    counted = rows.order_by().values_list("kind").annotate(n=Count("pk"))
+    return sorted((str(kind), int(n)) for kind, n in counted)
+
+
+def _why() -> Case:
+    return Case(
+        When(is_blind=True, then=Value(BLIND)),
+        default=Coalesce(F("reasons__0"), Value("")),
+        output_field=CharField(),
+    )
+
+
+def reviews(project: Project, until: datetime) -> list[Waits]:
+    """Open reviews that were there when the night ended, by the first of their reasons."""
+    rows = _open_reviews(project, until).annotate(why=_why()).order_by().values_list("why")
+    return [
+        Waits("review", why, n, oldest)
+        for why, n, oldest in rows.annotate(n=Count("pk"), oldest=Min("created_at"))
+    ]
+
+
+def first_reviews(project: Project, until: datetime) -> list[Named]:
+    rows = _open_reviews(project, until).annotate(why=_why()).order_by("rank_at", "pk")
+    return _named(rows.annotate(kind=Value("review")), "created_at", "kind", "why", prefix="run__")
+
+
+def actions(project: Project, until: datetime) -> list[tuple[str, Waits]]:
+    """Held and proposed actions that were there when the night ended, each with its state."""
+    names = ("state", "kind", "reason_code")
+    rows = _open_actions(project, until).order_by().values_list(*names)
+    return [
+        (state, Waits(kind, reason, n, oldest))
+        for state, kind, reason, n, oldest in rows.annotate(n=Count("pk"), oldest=Min("created_at"))
+    ]
+
+
+def first_actions(project: Project, until: datetime) -> list[Named]:
+    """The oldest. Of a proposed one, the reason is empty."""
+    rows = _open_actions(project, until).order_by("created_at", "pk")
+    return _named(rows, "created_at", "kind", "reason_code", prefix="change__run__")
+
+
+def remediations(project: Project, until: datetime) -> list[Waits]:
+    rows = Remediation.objects.filter(
+        project=project, state=RemediationState.QUEUED, created_at__lt=until
+    )
+    counted = rows.order_by().values_list("mode")
+    return [
+        Waits("remediation", mode, n, oldest)
+        for mode, n, oldest in counted.annotate(n=Count("pk"), oldest=Min("created_at"))
+    ]
+
+
+def _open_reviews(project: Project, until: datetime) -> QuerySet[Review]:
+    return Review.objects.filter(project=project, state=ReviewState.PENDING, created_at__lt=until)
+
+
+def _open_actions(project: Project, until: datetime) -> QuerySet[Action]:
+    waits = Q(state__in=(ActionState.HELD, ActionState.PROPOSED))
+    return Action.objects.filter(waits, project=project, created_at__lt=until)
+
+
+def _named(rows: Any, at: str, kind: str, reason: str, *, prefix: str) -> list[Named]:
+    run = ("uuid", "title", "process__slug", "phase_id", "task__external_id")
+    names = [*(prefix + name for name in run), at, kind, reason]
+    found: Sequence[Any] = rows.values_list(*names)[:LISTED]
+    return [
+        Named(uuid, title or task, process, phase, since, told, why)
+        for uuid, title, process, phase, task, since, told, why in found
+    ]

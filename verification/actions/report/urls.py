@@ -1,0 +1,12 @@
+"""Below `/p/<project>/`."""
+
+from django.urls import path
+
+from verification.actions.report import views
+
+REPORT = "p/<slug:project>/report/"
+
+urlpatterns = [
+    path(REPORT, views.morning_report, name="morning_report"),
+    path(f"{REPORT}report.md", views.morning_report_file, name="morning_report_file"),
+]
