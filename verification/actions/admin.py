@@ -1,7 +1,17 @@
 from django.contrib import admin
 
 from loomverify.read_only import ReadOnlyAdmin
-from verification.actions.models import Action, Change, Delivery, Repository, Webhook
+from verification.actions.models import (
+    Action,
+    BudgetWarning,
+    Change,
+    Delivery,
+    Mail,
+    NightReport,
+    ReportSettings,
+    Repository,
+    Webhook,
+)
 
 
 @admin.register(Webhook)
@@ -34,3 +44,28 @@ class ChangeAdmin(ReadOnlyAdmin):
 class ActionAdmin(ReadOnlyAdmin):
     list_display = ("kind", "state", "reason_code", "ref", "new_sha", "created_at")
     list_filter = ("kind", "state", "reason_code")
+
+
+@admin.register(ReportSettings)
+class ReportSettingsAdmin(ReadOnlyAdmin):
+    list_display = ("project", "is_on", "begins", "ends", "quiet_begins", "quiet_ends")
+    list_select_related = ("project",)
+
+
+@admin.register(NightReport)
+class NightReportAdmin(ReadOnlyAdmin):
+    list_display = ("project", "start", "end", "summary", "made_at")
+    list_select_related = ("project",)
+
+
+@admin.register(BudgetWarning)
+class BudgetWarningAdmin(ReadOnlyAdmin):
+    list_display = ("project", "process", "day", "warned_at")
+    list_select_related = ("project", "process")
+
+
+@admin.register(Mail)
+class MailAdmin(ReadOnlyAdmin):
+    exclude = ("body",)
+    list_display = ("member", "subject", "created_at", "sent_at")
+    list_select_related = ("member__user", "member__project")
