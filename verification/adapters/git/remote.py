@@ -20,7 +20,7 @@ _BLANK: Final = re.compile(r"\s")
 _URL: Final = re.compile(r"(?P<scheme>file|https?|ssh)://(?P<rest>.+)", re.DOTALL)
 _HOST: Final = re.compile(r"(?:[A-Za-z0-9_][A-Za-z0-9_.-]*|\[[0-9A-Fa-f:.]+\])")
 _USER: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+~%-]*")
-_SCP: Final = re.compile(rf"(?:{_USER.pattern}@)?{_HOST.pattern}:(?!:)[^:-][^:]*")
+_SCP: Final = re.compile(rf"(?:{_USER.pattern}@)?{_HOST.pattern}:(?!//)[^:-][^:]*")
 _LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
 
 LOCAL_PROGRAM: Final[Mapping[str, str]] = {
