@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from loomverify.accounts.access import Actor
@@ -16,7 +17,7 @@ from verification.runs.evidence_store import Digest, digest_of, name_blobs, stor
 from verification.runs.models import Blob
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Content:
     """What a version holds, ready to be stored."""
 
@@ -25,7 +26,11 @@ class Content:
     digests: Mapping[str, Digest]
     spec_sha256: str
     input_sha256: str
-    likeness: list[int]
+
+    @cached_property
+    def likeness(self) -> list[int]:
+        """Made for what is stored or compared: a start reads the whole corpus to see it has it."""
+        return sketch(submitted_texts(self.spec["run"], self.read.files))
 
     @property
     def name(self) -> str:
@@ -44,7 +49,6 @@ class Content:
             digests=digests,
             spec_sha256=sha256_of([spec, named]),
             input_sha256=sha256_of([{**run, "task": task}, named]),
-            likeness=sketch(submitted_texts(run, read.files)),
         )
 
     def version_of(self, case: GoldenCase, *, by: str, reason: str = "") -> GoldenCaseVersion:
@@ -96,12 +100,15 @@ def add_all(
 
     The caller holds the known ones.
     """
-    cases = {
-        one.name: known.get(one.name)
-        or GoldenCase(project=project, name=one.name, created_by=by, is_shipped=is_shipped)
+    made = {
+        one.name: GoldenCase(
+            project=project, name=one.name, created_by=by, is_shipped=is_shipped, **told(one)
+        )
         for one in contents
+        if one.name not in known
     }
-    GoldenCase.objects.bulk_create([one for one in cases.values() if one.pk is None])
+    GoldenCase.objects.bulk_create(made.values())
+    cases = {one.name: made.get(one.name) or known[one.name] for one in contents}
     versions = GoldenCaseVersion.objects.bulk_create(
         one.version_of(cases[one.name], by=by, reason=reason) for one in contents
     )
@@ -113,7 +120,9 @@ def add_all(
     )
     for one, version in zip(contents, versions, strict=True):
         _adopt(cases[one.name], one, version)
-    GoldenCase.objects.bulk_update(cases.values(), ["current", "process", "phase", "tags", "owner"])
+    GoldenCase.objects.bulk_update(made.values(), ["current"])
+    changed = [case for name, case in cases.items() if name not in made]
+    GoldenCase.objects.bulk_update(changed, ["current", "process", "phase", "tags", "owner"])
 
 
 def _blobs(project: Project, contents: Sequence[Content]) -> dict[str, Blob]:
