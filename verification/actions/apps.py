@@ -7,7 +7,9 @@ class ActionsConfig(AppConfig):
 
     def ready(self) -> None:
         from verification.actions import services
+        from verification.actions.report import wiring
         from verification.runs import outbox
 
         outbox.subscribe(services.on_event)
         outbox.on_sweep(services.sweep)
+        wiring.register()

@@ -2,6 +2,9 @@ from __future__ import annotations
 
 from loomverify.celery import app
 from verification.actions import services
+from verification.actions.report.tasks import make_report, send_mail
+
+__all__ = ["deliver", "make_report", "send_mail"]
 
 
 @app.task(name=services.DELIVER_TASK)

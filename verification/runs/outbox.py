@@ -21,6 +21,8 @@ REMEDIATION_QUEUED = "remediation.queued"
 GOLDEN_REGRESSED = "golden.regressed"
 SHADOW_STOPPED = "shadow.stopped"
 SHADOW_DRIFT = "shadow.drift"
+REPORT_MORNING = "report.morning"
+BUDGET_WARNING = "budget.warning"
 TOPICS = (
     RUN_FINISHED,
     RUN_DECIDED,
@@ -30,6 +32,8 @@ TOPICS = (
     GOLDEN_REGRESSED,
     SHADOW_STOPPED,
     SHADOW_DRIFT,
+    REPORT_MORNING,
+    BUDGET_WARNING,
 )
 
 DISPATCH_BATCH = 200

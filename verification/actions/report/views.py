@@ -17,6 +17,7 @@ from verification.actions.report.gathering import report
 from verification.actions.report.markdown import markdown
 from verification.actions.report.nights import Hours, Night, night_after, night_before
 from verification.actions.report.places import address_of
+from verification.actions.report.preferences import hours_of
 from verification.actions.report.values import Report
 from verification.reviews.notices.times import zone_named
 from verification.runs.spans import iso
@@ -28,7 +29,7 @@ NAMES = ("from", "to")
 @project_page()
 def morning_report(request: AccessRequest) -> HttpResponse:
     project = request.access.project
-    hours = Hours()
+    hours = hours_of(project)
     shown: dict[str, Any] = {"given": {name: request.GET.get(name, "") for name in NAMES}}
     try:
         night = night_asked(project, hours, request.GET, NAMES)
@@ -51,7 +52,7 @@ def morning_report_file(request: AccessRequest) -> HttpResponse:
     """The same as a file of Markdown."""
     project = request.access.project
     try:
-        night = night_asked(project, Hours(), request.GET, NAMES)
+        night = night_asked(project, hours_of(project), request.GET, NAMES)
     except InputError as error:
         return HttpResponse(str(error), status=400, content_type="text/plain; charset=utf-8")
     answer = HttpResponse(

@@ -31,6 +31,7 @@ from verification.golden.models import (
 from verification.golden.replays.places import url_of
 from verification.reviews.notices import mailing
 from verification.reviews.notices.due import Due
+from verification.reviews.notices.quiet import quiet_projects
 from verification.reviews.notices.services import Pace, only_one, wake
 from verification.reviews.notices.text import one_line
 
@@ -76,6 +77,8 @@ def due(now: datetime) -> QuerySet[GoldenNotice]:
         heard=Coalesce("told_until", "created_at"),
     )
     reachable = rows.exclude(member__user__email="").filter(member__user__is_active=True)
+    if quiet := quiet_projects(now):
+        reachable = reachable.exclude(member__project__in=quiet)
     return reachable.filter(ended__gt=F("heard")).order_by("pk")
 
 

@@ -31,6 +31,7 @@ from django.db.models.lookups import IsNull
 from loomverify.accounts.models import Project, Role
 from verification.engine.reviewing import WAITING_PER_POINT
 from verification.reviews.models import Decision, Notice, NoticePreference
+from verification.reviews.notices.quiet import quiet_projects
 from verification.reviews.notices.times import (
     GATHERS,
     PAUSE,
@@ -63,8 +64,13 @@ def reachable(rows: QuerySet[NoticePreference]) -> QuerySet[NoticePreference]:
 
 
 def due(now: datetime, *, only: int | None = None) -> list[Due]:
-    """Who may have something to be told now. Three queries, whatever the number of members."""
+    """Who may have something to be told now. Four queries, whatever the number of members.
+
+    In quiet hours nobody is; what is due then stays due.
+    """
     rows = reachable(NoticePreference.objects.all())
+    if quiet := quiet_projects(now):
+        rows = rows.exclude(member__project__in=quiet)
     if only is not None:
         rows = rows.filter(pk=only)
     projects = Project.objects.filter(members__notice_preference__notice=Notice.DAILY)

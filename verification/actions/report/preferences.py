@@ -1,0 +1,101 @@
+"""When a project's report is made, who is mailed, and when nobody is."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime, time
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import F, QuerySet
+from django.utils import timezone
+
+from loomverify.accounts.access import Actor
+from loomverify.accounts.audit import record
+from loomverify.accounts.models import Member, Project
+from loomverify.errors import InputError
+from verification.actions.models import ReportSettings
+from verification.actions.report.nights import Hours, is_quiet
+from verification.reviews.notices.times import zone_named
+
+MAX_RECIPIENTS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What an admin asks for. Times are of the project's zone, in whole minutes."""
+
+    is_on: bool
+    begins: time
+    ends: time
+    quiet_begins: time
+    quiet_ends: time
+    recipients: Collection[UUID] = ()
+
+
+def settings_of(project: Project) -> ReportSettings:
+    """The project's own, or the usual ones: off, from 18:00 to 8:00. Nothing is stored."""
+    found = ReportSettings.objects.filter(project=project).first()
+    return found or ReportSettings(project=project)
+
+
+def hours_of(project: Project) -> Hours:
+    found = settings_of(project)
+    return Hours(found.begins, found.ends)
+
+
+def reachable(project: Project) -> QuerySet[Member]:
+    """Members that a report can be mailed to."""
+    rows = Member.objects.filter(project=project, user__is_active=True).exclude(user__email="")
+    return rows.select_related("user").order_by("user__username")
+
+
+def change(*, project: Project, actor: Actor, wanted: Wanted) -> None:
+    """Set all of it. A night that is over already is not reported because of it.
+
+    Raises:
+        InputError: `report.recipients`.
+    """
+    members = list(
+        reachable(project).filter(uuid__in=list(wanted.recipients)[: MAX_RECIPIENTS + 1])
+    )
+    if len(members) != len(set(wanted.recipients)) or len(members) > MAX_RECIPIENTS:
+        raise InputError(
+            "report.recipients",
+            f"Name members with an address, at most {MAX_RECIPIENTS}.",
+            loc=("body", "recipients"),
+        )
+    now: dict[str, Any] = {
+        name: getattr(wanted, name)
+        for name in ("is_on", "begins", "ends", "quiet_begins", "quiet_ends")
+    }
+    with transaction.atomic():
+        ReportSettings.objects.get_or_create(project=project)
+        row = ReportSettings.objects.select_for_update().get(project=project)
+        diff = {name: [str(getattr(row, name)), str(new)] for name, new in now.items()}
+        diff["recipients"] = [_names(row.recipients.select_related("user")), _names(members)]
+        diff = {name: both for name, both in diff.items() if both[0] != both[1]}
+        if not diff:
+            return
+        if diff.keys() & {"is_on", "begins", "ends"}:
+            now["on_since"] = timezone.now()
+        ReportSettings.objects.filter(pk=row.pk).update(**now, changed_by=actor.name[:200])
+        row.recipients.set(members)
+        record(actor, "report_settings.changed", row, project=project, diff=diff)
+
+
+def _names(members: Collection[Member] | QuerySet[Member]) -> str:
+    return ", ".join(sorted(member.user.username for member in members))
+
+
+def quiet_projects(now: datetime) -> set[int]:
+    """The projects in whose quiet hours this moment lies."""
+    rows = ReportSettings.objects.exclude(quiet_begins=F("quiet_ends"))
+    named = rows.values_list("project_id", "project__time_zone", "quiet_begins", "quiet_ends")
+    return {
+        project
+        for project, zone, begins, ends in named
+        if is_quiet(now, Hours(begins, ends), zone_named(zone))
+    }

@@ -1,0 +1,14 @@
+"""What the report hands to the rooms below, once Django has started."""
+
+from __future__ import annotations
+
+
+def register() -> None:
+    from verification.actions.report import mailing, preferences, schedule, warnings
+    from verification.reviews.notices import quiet
+    from verification.runs import outbox
+
+    outbox.on_sweep(schedule.sweep)
+    outbox.on_sweep(warnings.sweep)
+    outbox.on_sweep(mailing.sweep)
+    quiet.register(preferences.quiet_projects)
