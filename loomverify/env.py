@@ -57,6 +57,7 @@ class Environment:
     alternate_judge: JudgeConnection | None
     panel_models: tuple[str, ...]
     judge_private_hosts: bool
+    repository_folders: tuple[Path, ...] | None
     """Whether a project's own judges may lie in the private network."""
     reverify_deadline_seconds: int
     review_sample_rate: float
@@ -115,6 +116,7 @@ def read_environment(variables: Mapping[str, str]) -> Environment:
             ("no", "yes") if production else ("yes", "no"),
         )
         == "yes",
+        repository_folders=_folders(variables, "LOOMVERIFY_REPOSITORIES", production=production),
         reverify_deadline_seconds=_integer(
             variables, "LOOMVERIFY_REVERIFY_DEADLINE", default=900, low=0, high=7 * 86400
         ),
@@ -256,6 +258,17 @@ def _panel(variables: Mapping[str, str]) -> tuple[str, ...]:
     for model in models:
         _check_model(model, "LOOMVERIFY_PANEL_MODELS")
     return models
+
+
+def _folders(
+    variables: Mapping[str, str], name: str, *, production: bool
+) -> tuple[Path, ...] | None:
+    """None: any folder. Where others sign in, the operator says which."""
+    named = tuple(Path(one) for one in _list(variables, name))
+    for folder in named:
+        if not folder.is_absolute():
+            raise ConfigurationError(f"{name}: {folder} is not an absolute path.")
+    return named if named or production else None
 
 
 def _images(variables: Mapping[str, str]) -> tuple[tuple[str, str], ...]:

@@ -155,6 +155,9 @@ CONTENT_SECURITY_POLICY = {
 STATIC_URL = "static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STATIC_ROOT = ENV.data / "static"
+MIRRORS = ENV.data / "repositories"
+"""Our copies of registered repositories: a cache."""
+
 STORAGES = {
     "default": {
         "BACKEND": "django.core.files.storage.FileSystemStorage",

@@ -5,6 +5,9 @@ from loomverify import ops
 from loomverify.api import api
 from processes.api import router as processes_router
 from verification.actions.api import router as webhooks_router
+from verification.actions.landing.api import router as landing_router
+from verification.actions.report.api import router as reports_router
+from verification.actions.repositories.api import router as repositories_router
 from verification.golden.cases.api import router as golden_cases_router
 from verification.golden.replays.api import router as golden_replays_router
 from verification.reviews.agreement.api import router as agreement_router
@@ -47,6 +50,9 @@ for router in (
     samples_router,
     verifiers_router,
     webhooks_router,
+    reports_router,
+    repositories_router,
+    landing_router,
 ):
     api.add_router("", router)
 

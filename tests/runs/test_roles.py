@@ -18,6 +18,7 @@ from loomverify.accounts.models import ApiKey, Project, Role
 from loomverify.accounts.services import create_api_key
 from loomverify.api import api
 from processes.models import Rule
+from tests.actions.builders import make_action, make_change, make_repository
 from tests.golden.builders import document, make_case, make_replay
 from tests.judged import make_artefact, make_call, make_remediation
 from tests.reviewing import make_review
@@ -102,6 +103,11 @@ NEEDED: dict[str, Role] = {
     "GET /webhooks": Role.ADMIN,
     "POST /webhooks": Role.ADMIN,
     "DELETE /webhooks/{webhook_id}": Role.ADMIN,
+    "POST /repositories": Role.ADMIN,
+    "PUT /repositories/{repository_id}": Role.ADMIN,
+    "DELETE /repositories/{repository_id}": Role.ADMIN,
+    "POST /actions/{action_id}/approve": Role.REVIEWER,
+    "POST /actions/{action_id}/decline": Role.REVIEWER,
 }
 """What needs more than being a viewer, and whatever does more than read. docs/api.md, "Roles"."""
 PROCESS = """\
@@ -159,6 +165,8 @@ BODIES: dict[str, Any] = {
         "until": str(in_days(30)),
     },
     "POST /webhooks": {"url": "http://127.0.0.1:9/hook", "topics": ["run.finished"]},
+    "POST /repositories": {"name": "origin", "location": "/srv/origin.git"},
+    "PUT /repositories/{repository_id}": {"location": "/srv/origin.git"},
 }
 
 
@@ -221,6 +229,8 @@ def world(project: Project) -> World:
             "sample_id": make_sample(project).uuid,
             "waiver_id": waiver.uuid, "waived_run_id": dangerous.uuid,
             "fingerprint": other.fingerprint,
+            "repository_id": make_repository(project).uuid,
+            "action_id": make_action(make_change(row)).uuid,
         },
     )  # fmt: skip
 

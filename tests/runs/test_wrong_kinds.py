@@ -33,7 +33,8 @@ RIGHT: dict[type, str] = {str: "text", bool: "truth", int: "whole", list: "none"
 NOT_NULL = {
     ("process",), ("task",), ("task", "id"), ("task", "description"), ("tool_calls", 0, "tool"),
     ("tool_calls", 0, "success"), ("claims", 0, "text"), ("claims", 0, "label"),
-    ("claims", 0, "section"), ("evidence", 0, "id"),
+    ("claims", 0, "section"), ("evidence", 0, "id"), ("change", "repository"), ("change", "base"),
+    ("change", "bundle", "base64"),
 }  # fmt: skip
 EVERYTHING: dict[str, Any] = {
     **copy.deepcopy(WHOLE),
@@ -41,7 +42,13 @@ EVERYTHING: dict[str, Any] = {
     "phase": "work",
     "alternatives": ["another"],
     "diff": "--- a",
-    "change": {"repository": "r"},
+    "change": {
+        "repository": "r",
+        "base": "main",
+        "patch": "--- a",
+        "bundle": {"base64": "AAEC"},
+        "commit": "c",
+    },
     "remediation": "7",
     "base": dict(WHOLE["files"]),
 }
@@ -57,7 +64,7 @@ Place = tuple[str | int, ...]
 def places_in(node: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:
     if place:
         yield place, node
-    if place in ANY or place == ("change",):
+    if place in ANY:
         return
     if isinstance(node, dict | list):
         for key, child in node.items() if isinstance(node, dict) else enumerate(node):
@@ -72,8 +79,8 @@ def wrong_kinds() -> list[tuple[Place, str]]:
         fine = {RIGHT[type(value)]} - ({"whole"} if place == ("tier",) else set())
         if place not in NOT_NULL and not isinstance(place[-1], int) and place[0] not in FILES:
             fine.add("null")
-        if place in {("files",), ("base",), ("change",)}:
-            fine |= {"null"} | ({"object"} if place == ("change",) else set())
+        if place in {("files",), ("base",)}:
+            fine.add("null")
         if place[0] in FILES and len(place) == 2:
             fine.add("text")
         found += [(place, kind) for kind in KINDS if kind not in fine]

@@ -7,9 +7,17 @@ class ActionsConfig(AppConfig):
 
     def ready(self) -> None:
         from verification.actions import services
+        from verification.actions.landing import opening, working
+        from verification.actions.models import Change
         from verification.actions.report import wiring
-        from verification.runs import outbox
+        from verification.actions.repositories import taking
+        from verification.runs import outbox, retention
+        from verification.runs.intake import changes
 
         outbox.subscribe(services.on_event)
         outbox.on_sweep(services.sweep)
         wiring.register()
+        outbox.subscribe(opening.on_event)
+        outbox.on_sweep(working.sweep)
+        changes.register(taking.take)
+        retention.NAMED_ELSEWHERE.append(Change)

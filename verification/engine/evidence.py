@@ -70,6 +70,11 @@ class Submission:
     executor_model: str = ""
     executor_context: str = ""
     return_code: int | None = None
+    changed: frozenset[str] | None = None
+    """Paths that the work added or changed; None: nobody told. The other files were there before."""
+
+    def may_be_the_works(self, path: str) -> bool:
+        return self.changed is None or path in self.changed
 
 
 class Workspace(Protocol):

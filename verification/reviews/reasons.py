@@ -8,6 +8,7 @@ from verification.runs import wording
 REASONS = {
     reviewing.RANDOM_SAMPLE: "drawn by chance",
     "asked_for": "somebody asked for it",
+    "change_held": "its change waits for a person's word",
     "terminal": "the task takes no more submissions",
     "undecided": "the verifier could not decide",
     "rejected": "the verifier rejected it",

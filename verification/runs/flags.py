@@ -22,7 +22,8 @@ from verification.runs.models import Review, ReviewState, Run
 from verification.runs.work import Work
 
 ASKED_FOR = "asked_for"
-"""The reason of a review that somebody asked for: it takes no place of the day's cap."""
+CHANGE_HELD = "change_held"
+"""Reasons of reviews that no policy asked for: they take no place of the day's cap."""
 NOBODY = "not_required"
 """The `review_state` of a run that waits for nobody."""
 DAY = timedelta(days=1)
@@ -180,7 +181,7 @@ def _places_taken(work: Work, now: datetime) -> int:
         process=work.process_id, created_at__gte=day, created_at__lt=day + DAY
     )
     flagged = opened.filter(is_flagged=True, sample_rate__isnull=True)
-    flagged = flagged.exclude(reasons=[ASKED_FOR])
+    flagged = flagged.exclude(reasons=[ASKED_FOR]).exclude(reasons=[CHANGE_HELD])
     taken: int = (
         flagged.exclude(state=ReviewState.HELD)
         .exclude(run=work.run_id)

@@ -23,6 +23,9 @@ SHADOW_STOPPED = "shadow.stopped"
 SHADOW_DRIFT = "shadow.drift"
 REPORT_MORNING = "report.morning"
 BUDGET_WARNING = "budget.warning"
+ACTION_PROPOSED = "action.proposed"
+ACTION_TAKEN = "action.taken"
+ACTION_HELD = "action.held"
 TOPICS = (
     RUN_FINISHED,
     RUN_DECIDED,
@@ -34,6 +37,9 @@ TOPICS = (
     SHADOW_DRIFT,
     REPORT_MORNING,
     BUDGET_WARNING,
+    ACTION_PROPOSED,
+    ACTION_TAKEN,
+    ACTION_HELD,
 )
 
 DISPATCH_BATCH = 200

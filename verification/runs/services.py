@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -74,6 +74,7 @@ class Intake:
     base: Mapping[str, Digest]
     body_sha256: str
     idempotency_key: str | None
+    keep_change: Callable[[Run], None] | None = None
 
 
 def body_sha256(body: Mapping[str, Any], archive_sha256: str = "") -> str:
@@ -219,6 +220,8 @@ def _store(access: Access, intake: Intake) -> Run:
     Submission.objects.create(run=run, body=body, named_paths=named_paths(body))
     _store_files(run, RunFile, intake.files)
     _store_files(run, BaseFile, intake.base)
+    if intake.keep_change:
+        intake.keep_change(run)
     events.append(run.pk, [("run_submitted", {"by": access.actor.name})], at=now)
     transaction.on_commit(waker(run.pk, asks_gates=run.asks_gates))
     return run

@@ -40,7 +40,13 @@ def submission_of(body: Mapping[str, Any], files: Mapping[str, tuple[str, int]])
         executor_model=executor.get("model") or "",
         executor_context=executor.get("context_id") or "",
         return_code=body.get("return_code"),
+        changed=_changed(body.get("change")),
     )
+
+
+def _changed(change: Mapping[str, Any] | None) -> frozenset[str] | None:
+    """Earlier programs kept whatever was sent as a change, and made nothing of it."""
+    return frozenset(change["paths"]) if change and "paths" in change else None
 
 
 def _task(task: Mapping[str, Any]) -> TaskSpec:
@@ -50,11 +56,15 @@ def _task(task: Mapping[str, Any]) -> TaskSpec:
 def named_paths(body: Mapping[str, Any]) -> dict[str, list[str]]:
     """The paths that a stored body names: beside it, they are read without reading the texts."""
     calls = body.get("tool_calls") or ()
-    changed = (path for call in calls for path in changed_paths(call.get("files_changed")))
-    return {
+    said = (path for call in calls for path in changed_paths(call.get("files_changed")))
+    named = {
         "expected_outputs": list(body["task"].get("expected_outputs") or ()),
-        "files_changed": list(dict.fromkeys(changed)),
+        "files_changed": list(dict.fromkeys(said)),
     }
+    changed = _changed(body.get("change"))
+    if changed is not None:
+        named["change"] = sorted(changed)
+    return named
 
 
 def submission_of_paths(
@@ -66,6 +76,7 @@ def submission_of_paths(
         output="",
         tool_calls=(ToolCall("", True, files_changed=list(named["files_changed"])),),
         files=_files(files),
+        changed=frozenset(named["change"]) if "change" in named else None,
     )
 
 

@@ -68,16 +68,25 @@ def _key(row: JudgeConnection) -> str:
     """The environment's connections may go without one: local models ask for none."""
     if row.is_environment or not row.key_reference:
         return os.environ.get(row.key_reference, "") if row.key_reference else ""
-    if not may_be_named(row.key_reference):
+    return key_in(row.key_reference, project=row.project.slug)
+
+
+def key_in(variable: str, *, project: str) -> str:
+    """The secret in a variable that the operator has given to the project of this slug.
+
+    Raises:
+        ConnectionUnusable: it is not given, or not there.
+    """
+    if not may_be_named(variable):
         raise ConnectionUnusable("Its key's variable is not one that projects may name.")
-    if not _is_given(row.key_reference, row.project.slug):
+    if not _is_given(variable, project):
         raise ConnectionUnusable(
-            f"The operator has not given {row.key_reference} to this project: "
-            f"{row.key_reference}{PROJECTS_SUFFIX} does not name it."
+            f"The operator has not given {variable} to this project: "
+            f"{variable}{PROJECTS_SUFFIX} does not name it."
         )
-    key = os.environ.get(row.key_reference, "")
+    key = os.environ.get(variable, "")
     if not key:
-        raise ConnectionUnusable(f"Workers do not see the variable {row.key_reference}.")
+        raise ConnectionUnusable(f"Workers do not see the variable {variable}.")
     return key
 
 

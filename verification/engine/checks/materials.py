@@ -65,11 +65,13 @@ def _encoded(text: str) -> bytes:
 def searched_files(case: Case) -> list[SubmittedFile]:
     """The work's files: those declared or said to be changed.
 
-    Where neither names one, all but what other phases declare.
+    Where neither names one, all but what other phases declare. Of a change to a repository it is
+    known which they are, and they may be none.
     """
-    named = set(declared_files(case)) | changed_files_of(case.submission)
+    changed = case.submission.changed
+    named = set(declared_files(case)) | changed_files_of(case.submission) | (changed or frozenset())
     files = [file for file in case.submission.files if file.path in named]
-    if files:
+    if files or changed is not None:
         return files
     of_others = _of_other_phases(case)
     return [file for file in case.submission.files if file.path not in of_others]

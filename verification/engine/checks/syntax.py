@@ -32,7 +32,13 @@ Answer = Sequence[SyntaxProblem] | NotInspected
 @check(ID)
 def syntax(case: Case, ports: Ports) -> Iterator[Observation]:
     declared = declared_files(case)
-    parsed = [file for file in case.submission.files if file.size and grammar_of(file.path)]
+    parsed = [
+        file
+        for file in case.submission.files
+        if file.size
+        and grammar_of(file.path)
+        and (case.submission.may_be_the_works(file.path) or file.path in declared)
+    ]
     small = [file for file in parsed if not _is_too_large(file)]
     # What counts most is asked first: others may use up the time.
     small.sort(key=lambda file: (file.path not in declared, not _is_certain(file)))

@@ -22,7 +22,9 @@ MAX_RUNS = 50
 CLOSED = (ReviewState.EXPIRED, ReviewState.WITHDRAWN)
 
 
-def ask_about(*, access: Access, runs: Sequence[UUID], why: str) -> int:
+def ask_about(
+    *, access: Access, runs: Sequence[UUID], why: str, reason: str = flags.ASKED_FOR
+) -> int:
     """Open a review of each of these runs, and return of how many: others have one already.
 
     Raises:
@@ -31,10 +33,12 @@ def ask_about(*, access: Access, runs: Sequence[UUID], why: str) -> int:
     if len(runs) > MAX_RUNS:
         raise InputError("review.too_many", f"At most {MAX_RUNS} runs at once.")
     known = Run.objects.filter(project=access.project, uuid__in=runs, state=RunState.FINISHED)
-    return sum(_ask(access, pk, why) for pk in known.order_by("pk").values_list("pk", flat=True))
+    return sum(
+        _ask(access, pk, why, reason) for pk in known.order_by("pk").values_list("pk", flat=True)
+    )
 
 
-def _ask(access: Access, pk: int, why: str) -> bool:
+def _ask(access: Access, pk: int, why: str, reason: str) -> bool:
     """The review is locked before its run, as everywhere."""
     with transaction.atomic():
         rows = Review.objects.select_for_update(of=("self",), no_key=True)
@@ -44,7 +48,7 @@ def _ask(access: Access, pk: int, why: str) -> bool:
         is_free = review is None or (review.state in CLOSED and not review.told_at)
         if not is_free or run.review_state != flags.NOBODY or run.state != RunState.FINISHED:
             return False
-        columns = _opened(run, review)
+        columns = _opened(run, review, reason)
         if review is None:
             review = Review.objects.create(run=run, **columns)
         else:
@@ -56,12 +60,12 @@ def _ask(access: Access, pk: int, why: str) -> bool:
     return True
 
 
-def _opened(run: Run, known: Review | None) -> dict[str, Any]:
+def _opened(run: Run, known: Review | None, reason: str) -> dict[str, Any]:
     policy = definition_of(run.process_version_id).policy.review
     return {
         **flags.opened(run, policy, known=known, urgency=URGENCY, now=timezone.now()),
         "evaluation_id": run.live_evaluation_id,
-        "reasons": [flags.ASKED_FOR],
+        "reasons": [reason],
         "rule": "",
         "fingerprint": "",
         "is_flagged": True,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import IO, Any
 
 from django.http import HttpRequest
@@ -14,6 +15,7 @@ from loomverify.accounts.access import Access
 from loomverify.errors import InputError, Loc
 from verification.runs import services
 from verification.runs.evidence_store import Digest, digest_of, store_contents
+from verification.runs.intake import changes
 from verification.runs.intake.archive import (
     archive_sha256,
     check_archive,
@@ -23,7 +25,11 @@ from verification.runs.intake.archive import (
 from verification.runs.intake.multipart import ARCHIVES, RUN_LOC, read_parts
 from verification.runs.intake.reading import MAX_JSON_BYTES, inline_files, parse_body, validate_body
 from verification.runs.intake.redaction import Redaction
+from verification.runs.intake.schemas import RunIn
 from verification.runs.remediations.rows import check_named
+
+NOTHING: Mapping[str, IO[bytes]] = MappingProxyType({})
+Contents = Callable[[], Iterator[tuple[str, bytes]]]
 
 LARGE_BYTES = 1_000_000
 _large = threading.Lock()
@@ -51,7 +57,26 @@ def _read_request(access: Access, request: HttpRequest) -> services.Submitted:
     run = validate_body(body, loc=loc)
     key = _idempotency_key(request)
     sha256 = services.body_sha256(body, _archives_sha256(archives))
-    known = services.known_run(access=access, idempotency_key=key, body_sha256=sha256)
+    return submit(access, run, sha256=sha256, idempotency_key=key, archives=archives, loc=loc)
+
+
+def submit(
+    access: Access,
+    run: RunIn,
+    *,
+    sha256: str,
+    idempotency_key: str | None,
+    archives: Mapping[str, IO[bytes]] = NOTHING,
+    loc: Loc = ("body",),
+) -> services.Submitted:
+    """Check a submission that is of the right shape, keep its files, store the run.
+
+    `sha256` is what makes two submissions the same under one idempotency key.
+
+    Raises:
+        InputError: 4xx, with the place named; nothing is half-stored.
+    """
+    known = services.known_run(access=access, idempotency_key=idempotency_key, body_sha256=sha256)
     if known is not None:
         return services.Submitted(known, is_new=False)
     target = services.find_target(access=access, body=run)
@@ -65,14 +90,12 @@ def _read_request(access: Access, request: HttpRequest) -> services.Submitted:
             loc=(*loc, "remediation"),
         )
     redaction = Redaction(access.project.redaction_patterns)
-    kept = redaction.json(run.model_dump(exclude={"files", "base"}, exclude_none=True))
-    given = [
-        _Given(inline_files(run, field, loc=loc), part, archives.get(part))
-        for field, part in zip(("files", "base"), ARCHIVES, strict=True)
-    ]
-    for one in given:
-        one.check()
-    files, base = (_store_files(access, one, redaction) for one in given)
+    change = changes.applied(access, run, archives=archives, loc=loc)
+    kept = redaction.json(_told(run, change))
+    files, base = (
+        _store_files(access, contents, redaction)
+        for contents in (_changed(change, redaction, loc) if change else _given(run, archives, loc))
+    )
     intake = services.Intake(
         body=run,
         kept=kept,
@@ -80,9 +103,46 @@ def _read_request(access: Access, request: HttpRequest) -> services.Submitted:
         files=files,
         base=base,
         body_sha256=sha256,
-        idempotency_key=key,
+        idempotency_key=idempotency_key,
+        keep_change=change.keep if change else None,
     )
     return services.submit_run(access=access, intake=intake)
+
+
+def _told(run: RunIn, change: changes.Applied | None) -> dict[str, Any]:
+    """The body as it is stored, without contents."""
+    told = run.model_dump(exclude={"files", "base", "change"}, exclude_none=True)
+    if change is not None:
+        told |= {"diff": change.diff, "change": dict(change.told)}
+    return told
+
+
+def _given(run: RunIn, archives: Mapping[str, IO[bytes]], loc: Loc) -> list[Contents]:
+    """The files of the run and of its base, all of them looked at."""
+    given = [
+        _Given(inline_files(run, field, loc=loc), part, archives.get(part))
+        for field, part in zip(("files", "base"), ARCHIVES, strict=True)
+    ]
+    for one in given:
+        one.check()
+    return [one.contents for one in given]
+
+
+def _changed(change: changes.Applied, redaction: Redaction, loc: Loc) -> list[Contents]:
+    """What lands is what was verified: what would be redacted cannot be."""
+
+    def files() -> Iterator[tuple[str, bytes]]:
+        for path, content in change.files():
+            if path in change.changed and redaction.content(content) != content:
+                raise InputError(
+                    "change.redacted",
+                    f"{path} holds what this project redacts, so that it cannot be stored, "
+                    "nor land as it was verified.",
+                    loc=(*loc, "change"),
+                )
+            yield path, content
+
+    return [files, change.base]
 
 
 def _parts(request: HttpRequest) -> tuple[dict[str, Any], Loc, dict[str, IO[bytes]]]:
@@ -147,10 +207,10 @@ class _Given:
                 yield clean_path(path, loc=(*self.loc, path)), content
 
 
-def _store_files(access: Access, given: _Given, redaction: Redaction) -> dict[str, Digest]:
+def _store_files(access: Access, contents: Contents, redaction: Redaction) -> dict[str, Digest]:
     """Put the files into the evidence store; return `{path: (sha256, size)}`."""
     files: dict[str, Digest] = {}
-    for path, content in given.contents():
+    for path, content in contents():
         kept = redaction.content(content)
         store_contents(access.project, [kept])
         files[path] = digest_of(kept)

@@ -81,6 +81,16 @@ class ExecutorIn(Strict):
     context_id: Short | None = None
 
 
+class ChangeIn(Strict):
+    """A change to a registered repository, upon `base`: one of `patch`, `bundle`, `commit`."""
+
+    repository: Name
+    base: Name
+    patch: Text | None = None
+    bundle: Base64File | None = None
+    commit: Name | None = None
+
+
 class RunIn(Strict):
     """One submission of a task's work."""
 
@@ -97,7 +107,7 @@ class RunIn(Strict):
     evidence: Annotated[list[EvidenceIn], Field(max_length=MAX_LIST)] | None = None
     alternatives: Annotated[list[Text], Field(max_length=50)] | None = None
     diff: Text | None = None
-    change: dict[str, Any] | None = None
+    change: ChangeIn | None = None
     executor: ExecutorIn | None = None
     return_code: Annotated[int, Field(ge=-(2**31), le=2**31 - 1)] | None = None
     remediation: Name | None = None

@@ -1,0 +1,38 @@
+"""Repositories, changes and actions for tests, as the services would have written them."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+from django.utils import timezone
+
+from loomverify.accounts.models import Project
+from verification.actions.models import Action, ActionKind, ActionState, Change, Repository
+from verification.runs.models import Run
+
+_numbers = itertools.count(1)
+
+
+def sha(number: int | None = None) -> str:
+    return f"{number or next(_numbers):040x}"
+
+
+def make_repository(project: Project, **columns: Any) -> Repository:
+    usual = {"name": f"repository-{next(_numbers)}", "location": "/srv/nothing-here.git"}
+    return Repository.objects.create(project=project, **{**usual, **columns})
+
+
+def make_change(run: Run, repository: Repository | None = None, **columns: Any) -> Change:
+    usual: dict[str, Any] = {"kind": "patch", "base_sha": sha(), "tree_sha": sha()}
+    usual["paths"] = [{"path": "app.py", "status": "M"}]
+    repository = repository or make_repository(run.project)
+    return Change.objects.create(run=run, repository=repository, **{**usual, **columns})
+
+
+def make_action(change: Change, **columns: Any) -> Action:
+    usual: dict[str, Any] = {
+        "kind": ActionKind.COMMIT, "state": ActionState.PROPOSED, "next_at": timezone.now(),
+        "evidence": {"evaluation": "", "confidence_level": "HIGH", "outcome": "pass"},
+    }  # fmt: skip
+    return Action.objects.create(project=change.run.project, change=change, **{**usual, **columns})

@@ -1,0 +1,214 @@
+"""Actions on their way: woken by the relay, done by workers, tried again, held for a person.
+
+A wake-up names the attempt it is for: one that comes late or twice finds nothing to do.
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F, Q
+from django.utils import timezone
+from kombu.exceptions import OperationalError
+
+from loomverify.celery import BULK, app
+from loomverify.errors import InputError
+from verification.actions.landing import following
+from verification.actions.landing.steps import Held, Planned, mirror_for, plan
+from verification.actions.landing.telling import tell
+from verification.actions.models import Action, ActionKind, ActionState
+from verification.adapters.git import ChangeRefused, Conflicted, GitLost, Moved, PushRefused
+from verification.runs import outbox
+from verification.runs.evidence_store import EvidenceLost
+
+logger = logging.getLogger(__name__)
+
+ACT_TASK = "verification.actions.act"
+MAX_ATTEMPTS = 8
+LEASE_SECONDS = 300
+SWEEP_BATCH = 100
+WAKE_AGAIN_SECONDS = 10
+FIRST_RETRY_SECONDS = 5.0
+LONGEST_RETRY_SECONDS = 900.0
+MESSAGE_LIFE_SECONDS = 600
+LOST = "repository_unreachable"
+
+
+class LeaseLost(Exception):
+    """Another worker has the action, or it was taken back."""
+
+
+def sweep() -> int:
+    """Wake a worker for each action that is due; return how many. The relay calls this."""
+    now = timezone.now()
+    with transaction.atomic():
+        due = list(
+            Action.objects.select_for_update(skip_locked=True, of=("self",))
+            .filter(state=ActionState.PENDING, next_at__lte=now)
+            .order_by("next_at")
+            .values_list("pk", "attempts")[:SWEEP_BATCH]
+        )
+        rows = Action.objects.filter(pk__in=[pk for pk, _ in due])
+        rows.update(next_at=now + timedelta(seconds=WAKE_AGAIN_SECONDS))
+    try:
+        for pk, attempts in due:
+            app.send_task(
+                ACT_TASK, args=(pk, attempts + 1), queue=BULK, expires=MESSAGE_LIFE_SECONDS,
+                retry=False,
+            )  # fmt: skip
+    except (OperationalError, OSError):
+        logger.warning("actions_not_woken count=%d", len(due))
+        return 0
+    return len(due)
+
+
+def act(*, action_id: int, attempt: int) -> ActionState | None:
+    """Make one attempt at an action. None: another has it, or it is not for now."""
+    action = _claim(action_id, attempt)
+    if action is None:
+        return None
+    try:
+        if attempt > MAX_ATTEMPTS:
+            raise Held(LOST, action.detail or "The last attempt was lost.")
+        return _settle(action, _done(action))
+    except LeaseLost:
+        logger.info("action_lease_lost action=%s", action.uuid)
+        return None
+
+
+def retry_delay_seconds(attempt: int, *, spread: float) -> float:
+    """Wait after vain attempt number `attempt`: three times the one before, within bounds.
+
+    `spread`, 0 to 1, moves it by up to a quarter either way.
+    """
+    delay = min(LONGEST_RETRY_SECONDS, FIRST_RETRY_SECONDS * 3.0 ** (attempt - 1))
+    return delay * (0.75 + spread / 2)
+
+
+def _done(action: Action) -> dict[str, Any]:
+    """Do it, and return the columns that say how it ended."""
+    try:
+        mirror = mirror_for(action)
+        planned = plan(action, mirror)
+        _write_down(action, planned)
+        if planned.updates:
+            lands = action.change.repository.lands_checked_out
+            mirror.push(planned.updates, lands_checked_out=lands)
+        return {"state": ActionState.DONE, "detail": planned.detail}
+    except GitLost as error:
+        return _later(action, str(error))
+    except EvidenceLost as error:
+        return _later(action, str(error))
+    except Moved as error:
+        return _moved(action, error)
+    except Conflicted as error:
+        shown = ", ".join(error.paths[:5])
+        return following.to_a_person(action, "conflict", f"It conflicts in {shown}.")
+    except PushRefused as error:
+        reason = "checked_out" if error.is_checked_out else "push_refused"
+        return following.to_a_person(action, reason, str(error))
+    except ChangeRefused as error:
+        return following.to_a_person(action, "change_refused", str(error))
+    except Held as error:
+        return following.to_a_person(action, error.reason_code, error.detail)
+
+
+def _moved(action: Action, error: Moved) -> dict[str, Any]:
+    """A base that moved is verified anew; a branch of ours that somebody moved is theirs."""
+    if action.kind == ActionKind.REVERT:
+        return _later(action, str(error))  # upon the new tip, at the next attempt
+    if action.kind != ActionKind.COMMIT:
+        return following.to_a_person(action, "ref_moved", str(error))
+    try:
+        return following.verify_again(action, error.found)
+    except GitLost as lost:
+        return _later(action, str(lost))
+    except Conflicted as conflict:
+        shown = ", ".join(conflict.paths[:5])
+        return following.to_a_person(
+            action, "base_moved", f"The target branch moved, and it conflicts in {shown}."
+        )
+    except InputError as refused:
+        return following.to_a_person(action, "base_moved", str(refused))
+
+
+def _later(action: Action, detail: str) -> dict[str, Any]:
+    if action.attempts >= MAX_ATTEMPTS:
+        return following.to_a_person(action, LOST, detail)
+    delay = retry_delay_seconds(action.attempts, spread=random.random())  # noqa: S311 - spreads load
+    at = timezone.now() + timedelta(seconds=delay)
+    return {"state": ActionState.PENDING, "detail": detail, "next_at": at}
+
+
+def _claim(action_id: int, attempt: int) -> Action | None:
+    now = timezone.now()
+    until = now + timedelta(seconds=LEASE_SECONDS)
+    free = Action.objects.filter(
+        Q(lease_until__isnull=True) | Q(lease_until__lte=now),
+        pk=action_id,
+        state=ActionState.PENDING,
+        attempts=attempt - 1,
+    )
+    if free.update(attempts=F("attempts") + 1, lease_until=until, next_at=until) == 0:
+        return None
+    rows = Action.objects.select_related(
+        "project", "change__repository__project", "change__blob__project", "change__run__project",
+        "change__run__task", "change__run__submission",
+    ).defer("change__run__search", "change__run__result")  # fmt: skip
+    return rows.filter(pk=action_id).first()
+
+
+def _write_down(action: Action, planned: Planned) -> None:
+    """Say what is going to be pushed, before it is: who comes after a crash knows it again.
+
+    Raises:
+        LeaseLost: another worker has it.
+    """
+    held = Action.objects.filter(
+        pk=action.pk, state=ActionState.PENDING, lease_until=action.lease_until
+    )
+    columns = {"ref": planned.ref, "expected_sha": planned.expected, "new_sha": planned.new}
+    if held.update(**columns) == 0:
+        raise LeaseLost
+    for name, value in columns.items():
+        setattr(action, name, value)
+
+
+TOPICS: dict[ActionState, str] = {
+    ActionState.DONE: outbox.ACTION_TAKEN,
+    ActionState.HELD: outbox.ACTION_HELD,
+}
+
+
+def _settle(action: Action, ended: dict[str, Any]) -> ActionState:
+    """Store how an attempt ended, unless its lease was lost meanwhile."""
+    state: ActionState = ended["state"]
+    columns = {
+        "reason_code": "",
+        **ended,
+        "detail": ended.get("detail", "")[:500],
+        "lease_until": None,
+        "finished_at": None if state is ActionState.PENDING else timezone.now(),
+    }
+    after: Callable[[], None] | None = columns.pop("after", None)
+    with transaction.atomic():
+        held = Action.objects.filter(
+            pk=action.pk, state=ActionState.PENDING, lease_until=action.lease_until
+        )
+        if held.update(**columns) == 0:
+            raise LeaseLost
+        for name, value in columns.items():
+            setattr(action, name, value)
+        tell(action, TOPICS.get(state, ""))
+        if after is not None:
+            after()
+    logger.info(
+        "action_attempted action=%s kind=%s attempt=%d state=%s reason=%s",
+        action.uuid, action.kind, action.attempts, state, action.reason_code,
+    )  # fmt: skip
+    return state

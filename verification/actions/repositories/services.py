@@ -1,0 +1,119 @@
+"""Repositories, as admins register, change and remove them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from uuid import UUID
+
+from django.db import transaction
+
+from loomverify.accounts.access import Actor
+from loomverify.accounts.audit import record
+from loomverify.accounts.models import Project
+from loomverify.errors import Conflict, InputError, NotFound
+from verification.actions.models import Repository
+from verification.actions.repositories.terms import Terms, check_name, mirror_of
+from verification.adapters.git import GitLost
+from verification.verifiers.selectors import may_be_named
+
+MAX_REPOSITORIES = 100
+
+
+def register(*, project: Project, actor: Actor, name: str, terms: Terms) -> Repository:
+    """Register a repository. What is done in it is proposed only, unless `terms` say otherwise.
+
+    Raises:
+        InputError: `repository.<field>`.
+        Conflict: `repository.name_taken`, `repository.too_many`.
+    """
+    check_name(name)
+    _check(terms)
+    with transaction.atomic():
+        Project.objects.select_for_update().get(pk=project.pk)
+        known = Repository.objects.filter(project=project, is_removed=False)
+        if known.filter(name=name).exists():
+            raise Conflict(
+                "repository.name_taken", f"There is a repository {name}.", loc=("body", "name")
+            )
+        if known.count() >= MAX_REPOSITORIES:
+            raise Conflict(
+                "repository.too_many", f"A project has at most {MAX_REPOSITORIES} repositories."
+            )
+        repository = Repository.objects.create(
+            project=project, name=name, created_by=actor.name[:200], **asdict(terms)
+        )
+        diff = {field: [None, value] for field, value in asdict(terms).items()}
+        record(actor, "repository.registered", repository, project=project, diff=diff)
+    return repository
+
+
+def change(*, project: Project, actor: Actor, repository_id: UUID, terms: Terms) -> Repository:
+    """Change a repository's terms; what is under way goes by the new ones.
+
+    Raises:
+        NotFound: this project has no such repository.
+        InputError: `repository.<field>`.
+    """
+    _check(terms)
+    with transaction.atomic():
+        repository = _locked(project, repository_id)
+        was, now = asdict(Terms.of(repository)), asdict(terms)
+        diff = {field: [was[field], now[field]] for field in now if was[field] != now[field]}
+        if diff:
+            Repository.objects.filter(pk=repository.pk).update(**now)
+            record(actor, "repository.changed", repository, project=project, diff=diff)
+    repository.refresh_from_db()
+    return repository
+
+
+def remove(*, project: Project, actor: Actor, repository_id: UUID) -> None:
+    """Take a repository out of use: nothing more lands in it. What landed stays on record.
+
+    Raises:
+        NotFound: this project has no such repository.
+    """
+    with transaction.atomic():
+        repository = _locked(project, repository_id)
+        Repository.objects.filter(pk=repository.pk).update(is_removed=True)
+        record(actor, "repository.removed", repository, project=project)
+
+
+def find(*, project: Project, repository_id: UUID) -> Repository:
+    """Raises NotFound: this project has no such repository."""
+    rows = Repository.objects.filter(project=project, is_removed=False)
+    repository = rows.select_related("project").filter(uuid=repository_id).first()
+    if repository is None:
+        raise NotFound("repository.unknown", "This project has no such repository.")
+    return repository
+
+
+def looked_at(repository: Repository) -> str:
+    """Reach the repository now and return the commit its target branch is at; empty: no branch.
+
+    Raises:
+        InputError: `repository.unreachable`, with what git said.
+    """
+    try:
+        return mirror_of(repository).tip(repository.target_branch) or ""
+    except GitLost as error:
+        raise InputError("repository.unreachable", str(error)) from error
+
+
+def _check(terms: Terms) -> None:
+    terms.check()
+    for field in ("credential_reference", "signing_reference"):
+        named = getattr(terms, field)
+        if named and not may_be_named(named):
+            raise InputError(
+                f"repository.{field}",
+                "A variable that projects may name: LOOMVERIFY_KEY_ and a name.",
+                loc=("body", field),
+            )
+
+
+def _locked(project: Project, repository_id: UUID) -> Repository:
+    rows = Repository.objects.select_for_update(of=("self",)).select_related("project")
+    repository = rows.filter(project=project, uuid=repository_id, is_removed=False).first()
+    if repository is None:
+        raise NotFound("repository.unknown", "This project has no such repository.")
+    return repository
