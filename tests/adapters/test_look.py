@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import importlib
 import json
 import os
 import shutil
@@ -59,12 +60,12 @@ def says(place: Path, tool: str, text: str, *, then: str = "exit 0") -> None:
     path.chmod(0o755)
 
 
-def looked(place: Path, *left_out: str) -> tuple[int, bytes | None, str]:
+def looked(place: Path, *left_out: str, gate_seconds: float = 120) -> tuple[int, bytes | None, str]:
     """The exit code, the report, and what was written beside it."""
     report = place / "report"
     ended = subprocess.run(
         [sys.executable, "-Es", place / "look.py", place / "work", *left_out],
-        env={**os.environ, "LV_REPORT": str(report)},
+        env={**os.environ, "LV_REPORT": str(report), "LV_SECONDS": str(gate_seconds)},
         capture_output=True,
         text=True,
         check=False,
@@ -140,14 +141,22 @@ def test_a_tool_that_did_not_look_at_everything_leaves_no_report(
 
 
 def test_a_tool_that_takes_too_long_leaves_no_report(place: Path) -> None:
-    driver = place / "look.py"
-    driver.write_text(driver.read_text().replace("\nSECONDS = 110\n", "\nSECONDS = 0.01\n"))
     says(place, KINGFISHER, "", then="sleep 100")
 
-    code, report, said = looked(place)
+    code, report, said = looked(place, gate_seconds=0.01)
 
     assert (code, report) == (3, None)
     assert "took too long" in said
+
+
+@pytest.mark.parametrize(("gate", "own"), [(1, 0.8), (50, 40), (120, 110), (1_800, 1_790)])
+def test_the_tools_have_less_time_than_their_gate(
+    gate: int, own: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(TOOLS)
+    monkeypatch.setenv("LV_SECONDS", str(gate))
+
+    assert importlib.import_module("look").seconds() == own
 
 
 @pytest.mark.parametrize(

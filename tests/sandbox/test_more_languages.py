@@ -129,6 +129,18 @@ def test_work_that_is_not_built_names_the_line_and_is_not_tried(
     assert (found["test"].status, found["test"].tests) == (Status.SKIPPED, None)
 
 
+def test_clippy_is_what_lints_whatever_the_works_settings_call_so(engine: APIClient) -> None:
+    files = {
+        "Cargo.toml": RUST["Cargo.toml"],
+        ".cargo/config.toml": '[alias]\nclippy = "check"\n',
+        "src/lib.rs": "pub fn one() -> i32 {\n    return 1;\n}\n",
+    }
+
+    report = tried(engine, files, "lint").reports["lint"]
+
+    assert {one.rule for one in report.problems} == {"clippy::needless_return"}
+
+
 @pytest.mark.parametrize(
     ("files", "trick"),
     [

@@ -63,6 +63,12 @@ def test_clean_work_of_several_languages_has_no_problem(engine: APIClient) -> No
     assert (report.status, report.problem_count) == (Status.PASSED, 0)
 
 
+def test_a_look_that_is_not_done_in_its_time_blames_nobody(engine: APIClient) -> None:
+    report = tried(engine, PYTHON, "security", seconds=1).reports["security"]
+
+    assert [one.reason_code for one in findings_of(report)] == ["gate_error"]
+
+
 def test_dangers_reject_in_a_language_whose_own_image_is_not_there(engine: APIClient) -> None:
     planted = {
         **NODE,

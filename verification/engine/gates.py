@@ -296,11 +296,13 @@ def _lost(report: GateReport, reason_code: str, message: str) -> Finding:
 
 
 def _violated(report: GateReport, reason_code: str, message: str) -> Finding:
+    # A linter that took too long weighs no more than all that it could have found.
+    weight = FAILED[LINT] if report.gate == LINT else reason_code
     return Finding(
         rule=report.gate,
         reason_code=reason_code,
         message=message,
-        enforcement=CHECK_ENFORCEMENT[reason_code],
+        enforcement=CHECK_ENFORCEMENT[weight],
         source=Source.GATE,
         place=_place(report),
     )

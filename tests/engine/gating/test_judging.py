@@ -22,6 +22,7 @@ PYTEST = Stage("test", "pytest", Expected(TestFormat.JUNIT), trailer=END)
 PLAIN = Stage("test", "make test", is_given=True)
 LINT = Stage("lint", "ruff", Expected(ProblemFormat.RUFF))
 SECURITY = Stage("security", "ruff", Expected(ProblemFormat.RUFF))
+APART = {gate: Stage(gate, "ours", is_apart=True) for gate in ("lint", "security")}
 TYPES = Stage("types", "mypy", Expected(ProblemFormat.MYPY))
 GO_BUILD = Stage("build", "go build", Expected(ProblemFormat.GO_BUILD, Stream.ERR))
 TSC = Stage("types", "tsc", Expected(ProblemFormat.TSC, Stream.OUT))
@@ -154,7 +155,9 @@ def test_of_any_other_command_the_text_is_counted(
         (LINT, Ended(is_timed_out=True), Status.TIMED_OUT, None, ["gate_timed_out"]),
         (SECURITY, Ended(exit_code=1, report=UNSAFE), Status.FAILED, 2, ["security_failed"]),
         (SECURITY, Ended(exit_code=1), Status.ERROR, None, ["gate_error"]),
-        (SECURITY, Ended(exit_code=137), Status.FAILED, None, ["gate_out_of_memory"]),
+        *((stage, ended, Status.ERROR, None, ["gate_error"])
+          for stage in APART.values()
+          for ended in (Ended(is_timed_out=True), Ended(exit_code=124), Ended(exit_code=137))),
         (TYPES, Ended(exit_code=1, report=recorded("mypy/store.jsonl")), Status.FAILED, 2,
          ["types_failed"]),
         (TYPES, Ended(exit_code=2, report=b""), Status.FAILED, None, ["types_failed"]),
@@ -194,6 +197,32 @@ def test_only_severe_problems_of_security_reject() -> None:
 
     assert severe == [Effect.REJECT, Effect.WARN]
     assert mild == [Effect.WARN, Effect.WARN]
+
+
+@pytest.mark.parametrize("ended", [Ended(is_timed_out=True), Ended(exit_code=137)])
+def test_a_linter_of_the_works_own_that_does_not_come_to_its_end_rejects_nothing(
+    ended: Ended,
+) -> None:
+    effects = [
+        [policy.effect_of(one) for one in findings_of(told(stage, ended))]
+        for stage in (LINT, TYPES)
+    ]
+
+    assert effects == [[Effect.WARN], [Effect.REJECT]]
+
+
+def test_what_our_own_tools_need_is_said_to_be_none_of_the_works_faults() -> None:
+    said = [
+        told(APART["security"], ended).detail
+        for ended in (Ended(is_timed_out=True, err=b"secret"), Ended(exit_code=137, err=b"secret"))
+    ]
+
+    assert said == [
+        "security of . (python): what looks at the work had more to do than 120 s were enough for. "
+        "That says nothing of the work.",
+        "security of . (python): what looks at the work ran out of memory. "
+        "That says nothing of the work.",
+    ]
 
 
 def test_the_most_severe_problems_are_told_and_all_are_counted() -> None:

@@ -21,7 +21,7 @@ from verification.engine.reports.testing import TestFormat
     [
         (Language.RUST, {"Cargo.toml": ""}, {
             "build": "cargo build --offline --workspace --message-format json",
-            "lint": "cargo clippy --all-targets --offline --workspace --message-format json",
+            "lint": "cargo-clippy clippy --all-targets --offline --workspace --message-format json",
             "test": "cargo test --offline --workspace --no-fail-fast",
         }),
         (Language.RUBY, {"Gemfile": "", "spec/a_spec.rb": ""},

@@ -50,11 +50,12 @@ class DockerBox:
     listen: Listen
 
     def run(self, stage: Stage) -> Ended:
+        seconds = stage.seconds or self.part.seconds[stage.gate]
         return self.container.run(
             stage.command,
-            seconds=stage.seconds or self.part.seconds[stage.gate],
+            seconds=seconds,
             folder=workdir(self.part.component),
-            environment=self.part.environment,
+            environment={**self.part.environment, "LV_SECONDS": str(seconds)},
             output=lambda chunk: self.listen(self.part, stage.gate, chunk),
             given=stage.input,
             covers=stage.cover.inner if stage.cover else None,

@@ -85,7 +85,11 @@ def _judged(part: Part, stage: Stage, ended: Ended) -> Judged:
         why = f"{told.name} took longer than {seconds} s.{last_words(ended)}"
         if stage.gate == INSTALL:  # a slow mirror looks the same
             return Judged(replace(told, status=Status.ERROR, is_lost=True, detail=why))
+        if stage.is_apart:
+            return Judged(_ours(told, f"had more to do than {seconds} s were enough for"))
         return Judged(replace(told, status=Status.TIMED_OUT, detail=why))
+    if stage.is_apart and ended.exit_code == OUT_OF_MEMORY_EXIT_CODE:
+        return Judged(_ours(told, "ran out of memory"))
     if ended.exit_code in COULD_NOT_RUN:
         why = f"{told.name}: {COULD_NOT_RUN[ended.exit_code]}.{last_words(ended)}"
         return Judged(replace(told, status=Status.ERROR, detail=why))
@@ -95,6 +99,12 @@ def _judged(part: Part, stage: Stage, ended: Ended) -> Judged:
     if stage.gate == TEST:
         return _tested(part, stage, ended, told)
     return _looked_at(part, stage, ended, told)
+
+
+def _ours(told: GateReport, why: str) -> GateReport:
+    """Nothing of the work was run: what our own tools need is none of its faults."""
+    said = f"{told.name}: what looks at the work {why}. That says nothing of the work."
+    return replace(told, status=Status.ERROR, detail=said)
 
 
 def _tested(part: Part, stage: Stage, ended: Ended, told: GateReport) -> Judged:

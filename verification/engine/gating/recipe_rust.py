@@ -46,9 +46,9 @@ _MESSAGES = f'--message-format json > "{REPORT}"'
 def rust(component: Component, paths: Sequence[str], read: Read) -> Part:
     folder = deps_of(component)
     stages = (
-        _built(component, paths, BUILD, "build"),
+        _built(component, paths, BUILD, "cargo build"),
         Stage(TYPES, skipped="The build checks the types."),
-        _built(component, paths, LINT, "clippy --all-targets"),
+        _built(component, paths, LINT, "cargo-clippy clippy --all-targets"),
         _test(component, paths),
         NO_ENTRY_POINT,
     )
@@ -86,9 +86,10 @@ def _named(name: str, paths: Iterable[str]) -> Iterator[str]:
 
 
 def _built(component: Component, paths: Sequence[str], gate: str, verb: str) -> Stage:
+    """`cargo clippy` could be anything that the work's settings give the name: cargo is not asked."""
     if component.path("Cargo.toml") not in paths:
         return Stage(gate, skipped="There is no Cargo.toml.")
-    command = unless_said(_ANOTHER, f"{{ cargo {verb} --offline --workspace {_MESSAGES}; }}")
+    command = unless_said(_ANOTHER, f"{{ {verb} --offline --workspace {_MESSAGES}; }}")
     return Stage(gate, f"{command}\nexit $code", Expected(ProblemFormat.CLIPPY))
 
 
