@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from types import MappingProxyType
 
 from docker import APIClient
 from docker.errors import DockerException, ImageNotFound
@@ -99,10 +100,14 @@ def tried(
     plan: Mapping[str, Sequence[str]] | str = "",
     seconds: int = 0,
     covers: bool = False,
+    known: Mapping[str, GateReport] = MappingProxyType({}),
     settings: SandboxSettings = SETTINGS,
     listen: Listen = lambda _part, _gate, _chunk: None,
 ) -> Tried:
-    """Run gates over a work with one component. `seconds` bounds every stage but the install."""
+    """Run gates over a work with one component. `seconds` bounds every stage but the install.
+
+    `known` are reports of earlier runs, by gate.
+    """
     found = Tried()
     sandbox = replace(sandbox_of(client, files, settings), listen=listen)
 
@@ -117,7 +122,8 @@ def tried(
             replace(one, stages=tuple(replace(stage, seconds=seconds) for stage in one.stages))
             for one in parts
         ]
-    for track in tracks_of(parts, gates or ALL, {}):
+    told = {part.component.name: known for part in parts}
+    for track in tracks_of(parts, gates or ALL, told):
         for report in run_track(track, sandbox, tell):
             found.reports[report.gate] = report
     return found

@@ -47,11 +47,15 @@ def _beats(stack: Stack) -> bool:
 
 
 def submitted(
-    stack: Stack, files: Mapping[str, str], task: str, base: Mapping[str, str] | None = None
+    stack: Stack,
+    files: Mapping[str, str],
+    task: str,
+    base: Mapping[str, str] | None = None,
+    plan: str = "",
 ) -> str:
     body = {
         "process": "coding",
-        "task": {"id": task, "description": "Add two numbers."},
+        "task": {"id": task, "description": "Add two numbers.", "plan": plan},
         "output": "done",
         "files": dict(files),
         **({"base": dict(base)} if base else {}),
@@ -95,6 +99,21 @@ def test_a_run_is_accepted_by_its_tests_and_the_same_work_is_not_tried_again(sta
     assert {one["reused_from"] for one in first["gates"]} == {None}
     assert {one["reused_from"] for one in again["gates"] if one["status"] == "passed"} == {first_id}
     assert again["verdict"] == "accept"
+
+
+def test_a_test_that_passed_after_one_build_says_nothing_of_it_after_another(stack: Stack) -> None:
+    files = {
+        "pytest.ini": "[pytest]\n",
+        "gen.py": "open('made.py', 'w').close()\n",
+        "test_it.py": "def test_it():\n    import made\n",
+    }
+    plan = "Build commands:\n\n    {}\n"
+
+    built = ended(stack, submitted(stack, files, "built", plan=plan.format("python3 gen.py")))
+    unbuilt = ended(stack, submitted(stack, files, "unbuilt", plan=plan.format("true")))
+
+    assert gates(built)["test"] == "passed"
+    assert (gates(unbuilt)["build"], gates(unbuilt)["test"]) == ("passed", "failed")
 
 
 def test_a_failed_test_rejects_with_its_place(stack: Stack) -> None:

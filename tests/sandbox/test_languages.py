@@ -127,6 +127,23 @@ def test_node_that_is_wrong_is_told_test_by_test(engine: APIClient) -> None:
     assert [one.name for one in found["test"].failures] == ["adds more"]
 
 
+def test_tests_find_what_was_built_in_whichever_container_they_are_run(engine: APIClient) -> None:
+    package = {"scripts": {"build": "node build.js", "test": "node --test"}}
+    built = {
+        "package.json": json.dumps(package),
+        "build.js": "require('fs').writeFileSync('made.js', '');\n",
+        "made.test.js": "require('node:test')('made', () => { require('./made.js'); });\n",
+    }
+    limits = "Types commands:\n\n    sleep 60\n\nLimits:\n\n```yaml\ntypes: 1\n```\n"
+
+    first = tried(engine, built, "build", "types", "test", plan=limits).reports
+    again = tried(engine, built, "build", "test", known={"build": first["build"]}).reports
+
+    assert first["types"].status is Status.TIMED_OUT
+    assert first["build"].status is first["test"].status is Status.PASSED
+    assert again["test"].status is Status.PASSED
+
+
 def test_a_package_without_tests_has_none(engine: APIClient) -> None:
     none = {
         "package.json": '{"name": "x", "scripts": {"test": "echo \\"Error: no test specified\\" && exit 1"}}'

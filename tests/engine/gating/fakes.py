@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from verification.engine.gates import GateReport
 from verification.engine.gating.components import Component, Language
@@ -34,12 +34,13 @@ class ScriptedSandbox:
     is_installed: bool = False
     asked: list[str] = field(default_factory=list)
     boxes: int = 0
+    later: Mapping[str, Ended | str] = field(default_factory=dict)
 
     def install(self, part: Part) -> Installed:
         if not part.install.command or self.is_installed:
             return Installed("tools")
         self.asked.append("install")
-        return Installed("deps", self._end("install"))
+        return Installed("deps", self.end("install"))
 
     @contextmanager
     def box(self, part: Part, image: str = "") -> Iterator[ScriptedBox]:
@@ -51,8 +52,8 @@ class ScriptedSandbox:
         yield ScriptedBox(self, number)
         self.asked.append(f"close {number}")
 
-    def _end(self, gate: str) -> Ended:
-        ended = self.ends.get(gate, WELL)
+    def end(self, gate: str, box: int = 1) -> Ended:
+        ended = {**self.ends, **(self.later if box > 1 else {})}.get(gate, WELL)
         if isinstance(ended, str):
             raise SandboxLost(ended)
         return ended
@@ -65,7 +66,7 @@ class ScriptedBox:
 
     def run(self, stage: Stage) -> Ended:
         self.sandbox.asked.append(f"{self.number}: {stage.gate}")
-        return self.sandbox._end(stage.gate)
+        return self.sandbox.end(stage.gate, self.number)
 
 
 @dataclass(slots=True)
@@ -73,7 +74,8 @@ class Listener:
     """What `run_track` tells of, by gate."""
 
     told: list[str] = field(default_factory=list)
+    inputs_sha256: str = ""
 
     def __call__(self, part: Part, stage: Stage, ended: Ended, judged: Judged) -> GateReport:
         self.told.append(stage.gate)
-        return judged.report
+        return replace(judged.report, inputs_sha256=self.inputs_sha256)

@@ -10,7 +10,7 @@ from tests.engine.gating.fakes import LOST, Listener, ScriptedSandbox, part_with
 from verification.engine.gates import GateReport, findings_of
 from verification.engine.gating.components import Component, Language
 from verification.engine.gating.recipes import Files, part_of
-from verification.engine.gating.running import run_track, tracks_of
+from verification.engine.gating.running import leading_to, run_track, tracks_of
 from verification.engine.gating.stages import ORDER, Ended, Part, Stage
 from verification.engine.outcome import Status
 from verification.engine.reports.model import TestCounts
@@ -113,13 +113,45 @@ def test_a_gate_that_failed_keeps_none_of_the_others_from_being_run() -> None:
 
 
 @pytest.mark.parametrize("ends", [TIMED_OUT, Ended(exit_code=137), Ended(lost=LOST), LOST])
-def test_after_a_box_was_stopped_the_next_gate_has_a_new_one(ends: Ended | str) -> None:
-    sandbox = ScriptedSandbox({"types": ends})
+def test_after_a_box_was_stopped_the_next_gate_has_a_new_one_in_which_the_work_is_built_again(
+    ends: Ended | str,
+) -> None:
+    sandbox, listener = ScriptedSandbox({"types": ends}), Listener()
+    [track, _] = tracks_of([FULL], ("build", "types", "test", "lint"), {})
 
-    assert told(FULL, sandbox)["test"] == "passed"
-    assert sandbox.asked[1:7] == [
-        "box 1 of deps", "1: build", "1: types", "box 2 of deps", "2: test", "close 2",
+    reports = list(run_track(track, sandbox, listener))
+
+    assert [one.status for one in reports if one.gate != "types"] == [Status.PASSED] * 3
+    assert sandbox.asked[1:8] == [
+        "box 1 of deps", "1: build", "1: types", "box 2 of deps", "2: build", "2: test", "close 2",
     ]  # fmt: skip
+    assert listener.told == ["install", "build", "types", "test"]
+
+
+@pytest.mark.parametrize("again", [BAD, TIMED_OUT, LOST])
+def test_a_new_box_in_which_the_work_cannot_be_built_again_blames_nobody(
+    again: Ended | str,
+) -> None:
+    sandbox = ScriptedSandbox({"types": TIMED_OUT}, later={"build": again})
+
+    steps = [Stage(gate, gate) for gate in ("build", "types", "test", "run")]
+
+    found = told(part_with(*steps), sandbox)
+
+    assert (found["build"], found["types"]) == ("passed", "timed_out")
+    assert (found["test"], found["run"]) == ("lost", "lost")
+    assert not [one for one in sandbox.asked if one.endswith(("test", "run"))]
+
+
+def test_what_ran_where_something_before_it_did_not_end_is_of_no_use_to_later_runs() -> None:
+    [track] = tracks_of([part_with(*STAGES)], ("build", "types", "test"), {})
+
+    def keys(sandbox: ScriptedSandbox) -> list[str]:
+        listener = Listener(inputs_sha256="known by this")
+        return [one.inputs_sha256 for one in run_track(track, sandbox, listener)]
+
+    assert keys(ScriptedSandbox()) == ["known by this"] * 3
+    assert keys(ScriptedSandbox({"types": TIMED_OUT})) == ["known by this", "known by this", ""]
 
 
 def test_a_box_that_cannot_be_opened_loses_one_gate_and_is_tried_again_for_the_next() -> None:
@@ -143,13 +175,24 @@ def known_reports(*gates: str) -> dict[str, GateReport]:
     return {gate: GateReport(gate, Status.PASSED, ". (python)", reused_from="x") for gate in gates}
 
 
-def test_what_is_known_is_not_run_again() -> None:
+@pytest.mark.parametrize(
+    ("known", "run"),
+    [
+        (("build", "types", "test", "lint"), ["1: security"]),
+        (("types", "test", "security"), ["1: build", "2: lint"]),
+        (("build", "test", "lint", "security"), ["1: build", "1: types"]),
+        (("build", "types", "lint"), ["1: build", "1: types", "1: test", "2: security"]),
+    ],
+)
+def test_what_is_known_is_run_again_only_where_something_after_it_may_need_it(
+    known: tuple[str, ...], run: list[str]
+) -> None:
     sandbox = ScriptedSandbox(is_installed=True)
 
-    found = told(FULL, sandbox, known=known_reports("build", "types", "lint"))
+    found = told(FULL, sandbox, known=known_reports(*known))
 
     assert set(found) == set(GATES)
-    assert [one for one in sandbox.asked if ":" in one] == ["1: test", "2: security"]
+    assert [one for one in sandbox.asked if ":" in one] == run
 
 
 def test_where_all_is_known_nothing_is_installed_and_no_box_is_opened() -> None:
@@ -171,7 +214,7 @@ def test_a_known_build_that_failed_keeps_the_rest_from_being_run() -> None:
     sandbox = ScriptedSandbox()
 
     assert told(FULL, sandbox, ("build", "test"), known)["test"] == "skipped"
-    assert "1: test" not in sandbox.asked
+    assert sandbox.asked == []
 
 
 @pytest.mark.parametrize("wanted", [("install",), ("install", "run"), ("install", "lint")])
@@ -271,3 +314,44 @@ def test_every_gate_that_is_wanted_is_told_once_of_each_component(
         assert len(gates) == len(set(gates))
         assert wanted <= set(gates) <= wanted | {"install"}
         assert all(gate in ORDER for gate in gates)
+
+
+@given(
+    st.dictionaries(st.sampled_from(GATES), ENDS),
+    st.lists(st.integers(1, 6), max_size=3),
+    st.sets(st.sampled_from(GATES), min_size=1),
+    st.sets(st.sampled_from(GATES)),
+)
+def test_a_gate_is_run_where_all_ran_that_came_to_its_end_before_it(
+    ends: dict[str, Ended | str], lost_boxes: list[int], wanted: set[str], known: set[str]
+) -> None:
+    sandbox, ended = ScriptedSandbox(ends, lost_boxes), list[str]()
+    tracks = tracks_of([FULL], wanted, {FULL.component.name: known_reports(*known)})
+
+    for track in (one for one in tracks if not one.is_apart):
+        for report in run_track(track, sandbox, Listener()):
+            ran = [one[3:] for one in sandbox.asked if one.startswith(f"{sandbox.boxes}: ")]
+            is_run = bool(ran) and ran[-1] == report.gate
+            if is_run and not report.reused_from:
+                assert ran[:-1] == ended
+            if (
+                report.exit_code not in (None, 137)
+                and not report.is_lost
+                and report.gate != "install"
+            ):
+                ended.append(report.gate)
+
+
+@pytest.mark.parametrize(
+    ("gates", "before"),
+    [
+        ({"test"}, {"build", "types", "test"}),
+        ({"types", "security"}, {"build", "types", "security"}),
+        ({"security"}, {"security"}),
+        ({"lint", "install"}, {"lint", "install"}),
+    ],
+)
+def test_what_leads_to_a_gate_is_what_runs_before_it_in_its_container(
+    gates: set[str], before: set[str]
+) -> None:
+    assert leading_to(FULL, gates, GATES) - {"run"} == before

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 
-from verification.engine.gates import OUT_OF_MEMORY_EXIT_CODE, GateReport
+from verification.engine.gates import GateReport
+from verification.engine.gating.bench import Bench
 from verification.engine.gating.judging import Judged, judged
-from verification.engine.gating.sandbox import Box, Sandbox, SandboxLost
+from verification.engine.gating.sandbox import Sandbox, SandboxLost
 from verification.engine.gating.stages import (
     BUILD,
     INSTALL,
@@ -18,7 +20,6 @@ from verification.engine.gating.stages import (
     Part,
     Stage,
 )
-from verification.engine.gating.starting import start_all
 from verification.engine.outcome import Status
 from verification.engine.reports.model import TestCounts
 
@@ -30,7 +31,8 @@ Tell = Callable[[Part, Stage, Ended, Judged], GateReport]
 class Track:
     """What is run one after another in one container.
 
-    `known` are reports of the same commands over the same work, by gate: they are not run again.
+    `known` are reports of the same commands over the same work, by gate: they are not run again,
+    unless something after them is, which may need what they leave in the container.
     """
 
     part: Part
@@ -42,10 +44,22 @@ class Track:
     @property
     def is_known(self) -> bool:
         """Whether nothing is left to run; what was run before was installed before."""
-        run = [one.gate for one in self.stages if one.command]
-        if not run:
+        if not any(one.command for one in self.stages):
             return not (self.wants_install and self.part.install.command)
-        return all(gate in self.known for gate in run)
+        return not self.left
+
+    @property
+    def left(self) -> tuple[Stage, ...]:
+        """What is run, unless a build keeps it from it."""
+        run = [one for one in self.stages if one.command]
+        if self.is_apart:  # one of these leaves nothing that another one needs
+            return tuple(one for one in run if one.gate not in self.known)
+        built = self.known.get(BUILD)
+        if built and built.status is not Status.PASSED:
+            return ()
+        while run and run[-1].gate in self.known:
+            run.pop()
+        return tuple(run)
 
 
 def tracks_of(
@@ -57,10 +71,7 @@ def tracks_of(
     """
     found = []
     for part in parts:
-        stages = sorted(
-            (stage for stage in part.stages if stage.gate in wanted),
-            key=lambda stage: ORDER.index(stage.gate),
-        )
+        stages = _in_order(part, wanted)
         for is_apart in (False, True):
             own = tuple(one for one in stages if one.is_apart is is_apart)
             wants_install = not is_apart and INSTALL in wanted
@@ -68,6 +79,26 @@ def tracks_of(
                 told = known.get(part.component.name, {})
                 found.append(Track(part, own, is_apart, wants_install, told))
     return found
+
+
+def leading_to(part: Part, gates: Collection[str], wanted: Collection[str]) -> frozenset[str]:
+    """These gates, with those of the wanted ones that run before them in their container."""
+    run = [one.gate for one in _in_order(part, wanted) if not one.is_apart]
+    last = max((run.index(gate) for gate in gates if gate in run), default=-1)
+    return frozenset(gates).union(run[: last + 1])
+
+
+def before(part: Part, stage: Stage, wanted: Collection[str]) -> tuple[Stage, ...]:
+    """What runs before a stage in its container, and may leave there what it needs."""
+    if stage.is_apart:
+        return ()
+    run = (one for one in _in_order(part, wanted) if one.command and not one.is_apart)
+    return tuple(takewhile(lambda one: one.gate != stage.gate, run))
+
+
+def _in_order(part: Part, wanted: Collection[str]) -> list[Stage]:
+    stages = (stage for stage in part.stages if stage.gate in wanted)
+    return sorted(stages, key=lambda stage: ORDER.index(stage.gate))
 
 
 def run_track(track: Track, sandbox: Sandbox, tell: Tell) -> Iterator[GateReport]:
@@ -94,34 +125,21 @@ def run_track(track: Track, sandbox: Sandbox, tell: Tell) -> Iterator[GateReport
 
 
 def _run_stages(track: Track, sandbox: Sandbox, image: str, tell: Tell) -> Iterator[GateReport]:
-    part, why = track.part, ""
+    part, why, left = track.part, "", track.left
     with ExitStack() as stack:
-        box: Box | None = None
+        bench = Bench(part, sandbox, image, stack)
         for stage in track.stages:
             if why or not stage.command:
                 yield _left_out(part, stage, why or stage.skipped)
                 continue
-            report = track.known.get(stage.gate)
+            report = None if stage in left else track.known.get(stage.gate)
             if report is None:
-                try:
-                    box = box or stack.enter_context(sandbox.box(part, image))
-                    ended, found = _run(part, stage, box)
-                except SandboxLost as lost:
-                    ended = Ended(lost=str(lost))
-                    found = judged(part, stage, ended)
-                if ended.exit_code in (None, OUT_OF_MEMORY_EXIT_CODE):
-                    box = None  # it was stopped, or may have been, with all that ran in it
-                report = tell(part, stage, ended, found)
+                report = tell(part, stage, *bench.run(stage))
+                if bench.is_wanting:  # of no use to whoever has all that ran before
+                    report = replace(report, inputs_sha256="")
             yield report
             if stage.gate == BUILD and report.status is not Status.PASSED:
                 why = "The build did not pass."
-
-
-def _run(part: Part, stage: Stage, box: Box) -> tuple[Ended, Judged]:
-    if stage.starts:
-        return start_all(part, stage, box.run)
-    ended = box.run(stage)
-    return ended, judged(part, stage, ended)
 
 
 def _install_report(part: Part, ended: Ended | None, tell: Tell) -> GateReport | None:

@@ -12,8 +12,9 @@ from verification.engine.gating.changing import covering
 from verification.engine.gating.comparing import compared, wants_base
 from verification.engine.gating.judging import Judged
 from verification.engine.gating.planning import plan_of
+from verification.engine.gating.running import leading_to
 from verification.engine.gating.sandbox import SandboxLost
-from verification.engine.gating.stages import BUILD, LINT, SECURITY
+from verification.engine.gating.stages import Part
 from verification.engine.outcome import Status
 from verification.runs.evidence_store import Digest, StoredWorkspace
 from verification.runs.gating.keeping import keep_base
@@ -64,7 +65,7 @@ def against_base(
 
 
 def _tried(trial: Trial, case: Case, asked: Sequence[GateReport]) -> Base:
-    wanted = _wanted(case, asked)
+    wanted = _wanted(asked)
     files = sorted(trial.state.files.items())
     submitted = tuple(SubmittedFile(path, *digest) for path, digest in files)
     was = replace(case, submission=replace(case.submission, files=submitted))
@@ -74,7 +75,7 @@ def _tried(trial: Trial, case: Case, asked: Sequence[GateReport]) -> Base:
         if part.component.name in wanted
     ]
     try:
-        told = trial.run(parts, lambda part: sorted(wanted[part.component.name]))
+        told = trial.run(parts, lambda part: _gates(part, wanted, case))
     except SandboxLost as lost:
         return Base(trial, lost=str(lost))
     trial.hold.check()
@@ -82,10 +83,14 @@ def _tried(trial: Trial, case: Case, asked: Sequence[GateReport]) -> Base:
     return Base(trial, {(one.component, one.gate): one for one in told})
 
 
-def _wanted(case: Case, asked: Sequence[GateReport]) -> Mapping[str, set[str]]:
-    """By component; what is built now was built before, or there was nothing to test."""
+def _wanted(asked: Sequence[GateReport]) -> Mapping[str, set[str]]:
+    """By component."""
     wanted: dict[str, set[str]] = {}
     for one in asked:
-        built = {BUILD} & {*case.phase.gates} if one.gate not in (LINT, SECURITY) else set()
-        wanted.setdefault(one.component, set()).update({one.gate}, built)
+        wanted.setdefault(one.component, set()).add(one.gate)
     return wanted
+
+
+def _gates(part: Part, wanted: Mapping[str, set[str]], case: Case) -> list[str]:
+    """What ran before a gate of the work runs before the same one of the base, too."""
+    return sorted(leading_to(part, wanted[part.component.name], case.phase.gates))

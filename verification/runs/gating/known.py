@@ -30,14 +30,25 @@ def files_sha256(files: Mapping[str, Digest]) -> str:
     return hashlib.sha256(json.dumps(named).encode()).hexdigest()
 
 
-def inputs_sha256(scope: str, image: str, part: Part, stage: Stage, files: str) -> str:
-    """Names all that a gate's result depends on; `files` is the name of the workspace."""
+def inputs_sha256(
+    scope: str, image: str, part: Part, stage: Stage, files: str, before: Sequence[Stage] = ()
+) -> str:
+    """Names all that a gate's result depends on.
+
+    `files` is the name of the workspace; `before` is what ran before it in its container.
+    """
     said = [
-        ENGINE_BUILD, scope, image, part.component.name, stage.gate, stage.command,
-        stage.seconds, stage.is_own, [asdict(start) for start in stage.starts],
+        ENGINE_BUILD, scope, image, part.component.name, part.before,
+        [_named(part, one) for one in (*before, stage)],
         sorted(part.environment.items()), sorted(part.linked.items()), files,
     ]  # fmt: skip
     return hashlib.sha256(json.dumps(said).encode()).hexdigest()
+
+
+def _named(part: Part, stage: Stage) -> list[Any]:
+    starts = [asdict(start) for start in stage.starts]
+    seconds = stage.seconds or part.seconds[stage.gate]
+    return [stage.gate, stage.command, seconds, stage.is_own, stage.input, starts]
 
 
 def known_reports(

@@ -20,8 +20,9 @@ from verification.engine.gating.changing import (
 )
 from verification.engine.gating.comparing import fails_alike
 from verification.engine.gating.planning import plan_of
+from verification.engine.gating.running import leading_to
 from verification.engine.gating.sandbox import SandboxLost
-from verification.engine.gating.stages import BUILD, COVERAGE, TEST, Part
+from verification.engine.gating.stages import COVERAGE, TEST, Part
 from verification.engine.outcome import Status
 from verification.runs.evidence_store import Digest
 from verification.runs.gating.base import against_base, base_of
@@ -97,10 +98,9 @@ def _plainly(
     plain = [covering(one, is_wanted=False) for one in parts if one.component.name in failed]
     if not plain:
         return list(told)
-    built = [gate for gate in (BUILD, TEST) if gate in case.phase.gates]
     again = {
         one.component: one
-        for one in trial.run(plain, lambda _: built)
+        for one in trial.run(plain, lambda part: sorted(leading_to(part, {TEST}, case.phase.gates)))
         if one.gate == TEST and not fails_alike(one, tests[one.component])
     }
     return [again.get(one.component, one) if one.gate == TEST else one for one in told]

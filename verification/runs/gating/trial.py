@@ -18,7 +18,7 @@ from verification.engine.gates import OUT_OF_MEMORY_EXIT_CODE, GateReport
 from verification.engine.gating.comparing import restored
 from verification.engine.gating.judging import Judged
 from verification.engine.gating.locating import located
-from verification.engine.gating.running import Tell, Track, run_track, tracks_of
+from verification.engine.gating.running import Tell, Track, before, run_track, tracks_of
 from verification.engine.gating.sandbox import SandboxLost
 from verification.engine.gating.stages import INSTALL, Ended, Part, Stage
 from verification.engine.outcome import Purpose
@@ -150,7 +150,10 @@ class Trial:
 
         def key(part: Part, stage: Stage) -> str:
             image = looking if stage.is_apart else images.get(part.component.name)
-            return "" if image is None else inputs_sha256(self._scope, image, part, stage, files)
+            if image is None:
+                return ""
+            earlier = before(part, stage, wanted(part))
+            return inputs_sha256(self._scope, image, part, stage, files, earlier)
 
         return key
 
