@@ -131,7 +131,7 @@ def test_work_that_is_not_built_names_the_line_and_is_not_tried(
 
 def test_clippy_is_what_lints_whatever_the_works_settings_call_so(engine: APIClient) -> None:
     files = {
-        "Cargo.toml": RUST["Cargo.toml"],
+        "Cargo.toml": '[package]\nname = "one"\nversion = "0.1.0"\nedition = "2021"\n',
         ".cargo/config.toml": '[alias]\nclippy = "check"\n',
         "src/lib.rs": "pub fn one() -> i32 {\n    return 1;\n}\n",
     }
