@@ -21,11 +21,16 @@ def first_start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Inst
 @pytest.fixture
 def stopped(first_start: tuple[Installation, str]) -> Iterator[Installation]:
     installation, _ = first_start
+    installation.kill_everything()
     yield installation
     installation.kill_everything()
 
 
 @pytest.fixture
-def running(stopped: Installation) -> Installation:
-    stopped.start_and_wait()
-    return stopped
+def running(first_start: tuple[Installation, str]) -> Installation:
+    """As the test before left it, where it is still running: a start takes all of two processors."""
+    installation, _ = first_start
+    if not (installation.is_running and installation.answers()):
+        installation.kill_everything()
+        installation.start_and_wait()
+    return installation

@@ -101,6 +101,26 @@ def test_a_first_start_cut_short_is_completed_by_the_next(tmp_path: Path) -> Non
     assert FIRST.fullmatch(said)
 
 
+def test_a_second_instance_on_the_same_folder_is_refused(running: Installation) -> None:
+    second = Installation(running.data.parent / "." / running.data.name)
+    before = running.output
+
+    with (running.data.parent / "second").open("wb+") as terminal:
+        code = subprocess.call(
+            [sys.executable, "-m", "loomverify.cli", "run"],
+            env=second.variables,
+            stdout=terminal,
+            stderr=subprocess.STDOUT,
+        )
+        terminal.seek(0)
+        said = terminal.read().decode()
+
+    assert code == 3
+    assert said == f"loomverify: Another LoomVerify is running on the data folder {second.data}.\n"
+    assert running.answers()
+    assert running.output == before
+
+
 def test_a_killed_supervisor_takes_its_children_along_and_postgresql_is_adopted(
     running: Installation,
 ) -> None:
@@ -151,26 +171,6 @@ def test_a_killed_postgresql_is_started_again(running: Installation) -> None:
     wait_for(lambda: running.postmaster not in (0, before), "another PostgreSQL")
     wait_for(lambda: is_healthy(running), "the database")
     assert "PostgreSQL ended; starting it again\n" in running.output
-
-
-def test_a_second_instance_on_the_same_folder_is_refused(running: Installation) -> None:
-    second = Installation(running.data.parent / "." / running.data.name)
-    before = running.output
-
-    with (running.data.parent / "second").open("wb+") as terminal:
-        code = subprocess.call(
-            [sys.executable, "-m", "loomverify.cli", "run"],
-            env=second.variables,
-            stdout=terminal,
-            stderr=subprocess.STDOUT,
-        )
-        terminal.seek(0)
-        said = terminal.read().decode()
-
-    assert code == 3
-    assert said == f"loomverify: Another LoomVerify is running on the data folder {second.data}.\n"
-    assert running.answers()
-    assert running.output == before
 
 
 def test_a_port_in_use_is_refused(stopped: Installation) -> None:

@@ -29,7 +29,7 @@ from verification.runs import flags
 from verification.runs.models import Review, ReviewState
 
 pytestmark = pytest.mark.django_db(transaction=True)
-REVIEWS = 2_000
+REVIEWS = 500
 REVIEWERS = 10
 ROUNDS = 10
 
@@ -68,7 +68,7 @@ def _worked_through(access: Access) -> Iterator[UUID]:
         yield taken.uuid
 
 
-def test_ten_reviewers_decide_two_thousand_none_twice_and_none_lost(
+def test_ten_reviewers_decide_five_hundred_none_twice_and_none_lost(
     project: Project, capsys: pytest.CaptureFixture[str]
 ) -> None:
     generate_reviews(project, REVIEWS)
