@@ -85,49 +85,52 @@ def ended(project: Project, night: Night) -> list[Ended]:
 
 
 STANDINGS = """
-    with decisive as (
-      select distinct on (change.id)
-        change.id, run.uuid, run.title, task.external_id, process.slug, run.phase_id,
-        run.created_at, repository.name as repository, action.kind, action.reason_code,
-        action.ref, action.new_sha, case
-          when action.kind = 'revert' and action.state = 'done' then 'reverted'
-          when action.kind = 'commit' and action.state = 'done' then 'committed'
-          when action.state = 'held' then 'held'
-          when action.state = 'proposed' then 'proposed'
-          when action.state = 'pending' then 'under_way'
-          when action.kind = 'review_branch' and action.state = 'done' and not exists (
-            select from actions_action closing where closing.change_id = change.id
-              and closing.kind = 'close' and closing.state = 'done') then 'held'
-          else 'nothing' end as standing
-      from runs_run run
-      join actions_change change on change.run_id = run.id
-      join actions_repository repository on repository.id = change.repository_id
-      join processes_process process on process.id = run.process_id
-      join runs_task task on task.id = run.task_id
-      left join actions_action action on action.change_id = change.id
-      where run.project_id = %(project)s
-        and run.created_at >= %(start)s and run.created_at < %(end)s
-      order by change.id, case
+    with ranked as (
+      select change.id, change.run_id, run.created_at, action.id as action_id,
+        action.kind, action.reason_code, case
           when action.kind = 'revert' and action.state = 'done' then 1
           when action.kind = 'commit' and action.state = 'done' then 2
           when action.state = 'held' then 3
           when action.state = 'proposed' then 4
           when action.state = 'pending' then 5
-          when action.kind = 'review_branch' and action.state = 'done' then 6
-          else 7 end, action.id
-    ), placed as (
-      select *, row_number() over (
-        partition by standing order by created_at desc, id desc) as place from decisive
+          when action.kind = 'review_branch' and action.state = 'done' and not exists (
+            select from actions_action closing where closing.change_id = change.id
+              and closing.kind = 'close' and closing.state = 'done') then 6
+          else 7 end as place
+      from runs_run run
+      join actions_change change on change.run_id = run.id
+      left join actions_action action on action.change_id = change.id
+      where run.project_id = %(project)s
+        and run.created_at >= %(start)s and run.created_at < %(end)s
+    ), decisive as materialized (
+      select distinct on (id) id, run_id, created_at, action_id, coalesce(kind, '') as kind,
+        coalesce(reason_code, '') as reason_code, (array[
+          'reverted', 'committed', 'held', 'proposed', 'under_way', 'held', 'nothing'
+        ])[place] as standing
+      from ranked order by id, place, action_id
+    ), newest as (
+      select first.* from (values
+          ('reverted'), ('committed'), ('held'), ('proposed'), ('under_way'), ('nothing')
+        ) as each (standing), lateral (
+          select * from decisive where decisive.standing = each.standing
+          order by created_at desc, id desc limit %(listed)s
+        ) as first
     )
-    select true, standing, coalesce(kind, ''), coalesce(reason_code, ''), count(*),
-      null, null, null, null, null, null, null, null, null
-    from placed group by 2, 3, 4
+    select true, standing, kind, reason_code, count(*),
+      null, null, null, null, null, null, null, null
+    from decisive group by 2, 3, 4
     union all
-    select false, standing, coalesce(kind, ''), coalesce(reason_code, ''), place,
-      uuid, coalesce(nullif(title, ''), external_id), slug, phase_id, created_at,
-      repository, coalesce(ref, ''), coalesce(new_sha, ''), id
-    from placed where place <= %(listed)s
-    order by 1 desc, 2, 5
+    select false, newest.standing, newest.kind, newest.reason_code, newest.id,
+      run.uuid, coalesce(nullif(run.title, ''), task.external_id), process.slug, run.phase_id,
+      run.created_at, repository.name, coalesce(action.ref, ''), coalesce(action.new_sha, '')
+    from newest
+    join runs_run run on run.id = newest.run_id
+    join runs_task task on task.id = run.task_id
+    join processes_process process on process.id = run.process_id
+    join actions_change change on change.id = newest.id
+    join actions_repository repository on repository.id = change.repository_id
+    left join actions_action action on action.id = newest.action_id
+    order by 1 desc, 2, 10 desc nulls first, 5 desc
 """
 """One statement, so that what is counted and what is named is of the same moment."""
 
@@ -148,7 +151,7 @@ def standings(project: Project, night: Night) -> tuple[list[Stood], Mapping[str,
             if is_count:
                 counted.append(Stood(standing, kind, reason, number))
                 continue
-            run, title, slug, phase, at, repository, ref, sha, _ = row
+            run, title, slug, phase, at, repository, ref, sha = row
             found = Named(run, title, slug, phase, at, kind, reason, repository, ref, sha)
             named.setdefault(standing, []).append(found)
     return counted, named
