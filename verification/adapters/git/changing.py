@@ -19,7 +19,9 @@ MAX_PATCH_BYTES: Final = 20 * 1024**2
 _BINARY: Final = re.compile(rb"^(literal|delta) (\d{1,30})\n((?:.{2,70}\n){0,4})", re.MULTILINE)
 _FAILED: Final = re.compile(r"^error: patch failed: (?P<path>.+):(?P<line>\d+)$", re.MULTILINE)
 _CORRUPT: Final = re.compile(
-    r"(?:corrupt patch|git diff header|fragment|patch with only).*line (\d+)"
+    r"^error: .*(?:corrupt (?:binary )?patch|git diff header|fragment|patch with only|invalid mode)"
+    r".*\bline (\d+)",
+    re.MULTILINE,
 )
 _ABOUT: Final = (
     ("change.path_unsafe", r"^error: invalid path '(?P<path>.*)'$"),
@@ -105,8 +107,6 @@ def _refused(ended: Ended) -> Exception:
     said, ours = ended.said, lost(ended)
     if ours.reason in OURS:
         return ours
-    if _NOTHING.search(said):
-        return ChangeRefused("change.empty", "No change was recognized in the patch.")
     failed = _FAILED.search(said)
     if failed:
         line = int(failed["line"])
@@ -116,6 +116,8 @@ def _refused(ended: Ended) -> Exception:
     if corrupt:
         message = f"The patch cannot be read at its line {corrupt[1]}."
         return ChangeRefused("change.does_not_apply", message, line=int(corrupt[1]))
+    if _NOTHING.search(said):
+        return ChangeRefused("change.empty", "No change was recognized in the patch.")
     for code, told in _ABOUT:
         found = re.search(told, said, re.MULTILINE)
         if found:

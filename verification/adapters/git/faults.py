@@ -38,7 +38,6 @@ _TELLING: Final = (
         r"Needed a single revision|[Nn]ot a valid (?:object name|commit name|'\w+' object)"
         r"|bad revision",
     ),
-    ("signing", r"failed to write commit object|gpg failed|ssh-keygen"),
 )
 _BROKEN: Final = re.compile(
     r"^(?!remote:).*(?:is corrupt|object file .* is empty|loose object .* corrupt|"

@@ -12,6 +12,7 @@ from typing import Final
 
 from verification.adapters.git.calling import Git, lost
 from verification.adapters.git.errors import Conflicted, GitLost, Moved, PushRefused
+from verification.adapters.git.faults import OURS
 from verification.adapters.git.naming import BRANCHES, is_branch, sha
 from verification.adapters.git.remote import Identity
 
@@ -60,8 +61,10 @@ def commit(git: Git, tree: str, parents: Sequence[str], written: Written) -> str
     ended = git.run(
         "commit-tree", *(("-S",) if signing else ()),
         *(word for parent in parents for word in ("-p", sha(parent))), sha(tree),
-        given=message, settings=signing, variables=_by(written),
+        given=message, settings=signing, variables=_by(written), codes=(0, 1, 128),
     )  # fmt: skip
+    if ended.code:
+        raise _uncommitted(lost(ended), is_signed=bool(signing))
     if signing and b"ecdsa" in _signer(git, ended.line):
         raise GitLost("signing", "An ECDSA key signs differently every time; take Ed25519.")
     return ended.line
@@ -91,11 +94,18 @@ def merged(git: Git, base_tree: str, ours: str, theirs: str) -> str:
 
 def tips(git: Git, refs: Sequence[str]) -> dict[str, str]:
     """Return where the remote's refs are now; those that it has not are left out."""
-    told = git.run(
-        "ls-remote", *git.remote.other_end("upload-pack"), "--", git.remote.location, *refs
-    )
-    rows = [line.split("\t") for line in told.out.decode(errors="replace").splitlines()]
+    told = _listed(git, refs)
+    if not told and git.remote.protocol in ("http", "https") and not _listed(git, ()):
+        # A page that is no repository at all reads as an empty one, by git's oldest protocol.
+        raise GitLost("unreachable", "The address shows no branch at all.")
+    rows = [line.split("\t") for line in told.splitlines()]
     return {row[1]: row[0] for row in rows if len(row) == 2 and row[1] in refs}
+
+
+def _listed(git: Git, refs: Sequence[str]) -> str:
+    other_end = git.remote.other_end("upload-pack")
+    told = git.run("ls-remote", *other_end, "--", git.remote.location, *refs)
+    return told.out.decode(errors="replace")
 
 
 def check_updates(updates: Sequence[RefUpdate]) -> None:
@@ -168,6 +178,11 @@ def _signing(key: Path | None) -> dict[str, str]:
     if key is None:
         return {}
     return {"gpg.format": "ssh", "user.signingKey": str(key.absolute())}
+
+
+def _uncommitted(why: GitLost, *, is_signed: bool) -> GitLost:
+    known = why.reason in {*OURS, "missing"}
+    return why if known or not is_signed else GitLost("signing", why.detail)
 
 
 def _signer(git: Git, name: str) -> bytes:

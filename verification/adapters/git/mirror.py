@@ -69,8 +69,14 @@ class Mirror:
             return git.run("cat-file", "-e", sha(name), codes=(0, 1, 128)).code == 0
 
     def tree_of(self, commit: str) -> str:
+        """Return the tree of a commit, which is fetched where it is not there."""
         with self._ready() as git:
-            return git.run("rev-parse", "--verify", f"{sha(commit)}^{{tree}}").line
+            asked = ("rev-parse", "--verify", f"{sha(commit)}^{{tree}}")
+            ended = git.run(*asked, codes=(0, 128))
+            if ended.code:
+                self._fetch()
+                ended = git.run(*asked)
+            return ended.line
 
     def parent(self, commit: str) -> str | None:
         """Return the first parent."""
@@ -152,6 +158,8 @@ class Mirror:
         landing.check_updates(updates)
         with self._ready() as git:
             for update in updates:
+                if update.new and not self.has(update.new):
+                    self.tree_of(update.new)
                 self._check_descent(update)
             landing.push(git, updates, lands_checked_out=lands_checked_out)
 
@@ -200,6 +208,8 @@ class Mirror:
                 *git.remote.other_end("upload-pack"),
                 "--", git.remote.location, f"+{BRANCHES}*:{THEIRS}*",
             )  # fmt: skip
+            if not git.run("for-each-ref", "--count=1", THEIRS).out:
+                landing.tips(git, [BRANCHES])
 
     @contextlib.contextmanager
     def _ready(self) -> Iterator[Git]:
