@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import difflib
 import os
 import subprocess
 from collections.abc import Mapping
@@ -107,10 +109,35 @@ class Scene:
         change = {name: value for name, value in change.items() if value is not None}
         return self.agent.post("/runs", body_of(process="coding", change=change, **fields))
 
-    def submitted(self, files: Mapping[str, str | None], **fields: Any) -> Change:
-        answer = self.answer(self.origin.patch(files), **fields)
+    def taken(self, answer: Any) -> Change:
         assert answer.status_code == 202, answer.content
         return Change.objects.get(run__uuid=answer.json()["id"])
+
+    def submitted(self, files: Mapping[str, str | None], **fields: Any) -> Change:
+        return self.taken(self.answer(self.origin.patch(files), **fields))
+
+    def landed_commit(self, base: str, commit: str, **fields: Any) -> Change:
+        """What somebody committed already, verified, and what follows done."""
+        change = {"base": base, "patch": None, "commit": commit}
+        taken = self.verify(self.taken(self.answer("", change=change, **fields)))
+        self.act()
+        return taken
+
+    def bundle(self, files: Mapping[str, str | None]) -> str:
+        """A commit upon main that nobody has pushed, as base64."""
+        clone = self.origin.clone
+        git(clone, "checkout", "-q", "-B", "work", "origin/main")
+        self.origin.write(files)
+        git(clone, "commit", "-q", "-am", "Work")
+        git(clone, "bundle", "create", "-q", "work.bundle", "origin/main..work")
+        return base64.b64encode((clone / "work.bundle").read_bytes()).decode()
+
+    def patch_of_text(self, path: str, before: str, after: str) -> str:
+        lines = difflib.unified_diff(
+            before.splitlines(keepends=True), after.splitlines(keepends=True),
+            f"a/{path}", f"b/{path}",
+        )  # fmt: skip
+        return "".join(lines)
 
     def verified(self, files: Mapping[str, str | None], **fields: Any) -> Change:
         return self.verify(self.submitted(files, **fields))

@@ -1,14 +1,29 @@
 from __future__ import annotations
 
-import pytest
+from typing import NoReturn
 
-from tests.actions.landing.scene import BASE, Scene
-from verification.actions.models import Change
-from verification.runs.models import BaseFile, RunFile
+import pytest
+from django.utils import timezone
+
+from tests.actions.landing.scene import BASE, Scene, git
+from tests.model_server import ModelServer
+from tests.runs.conftest import problem
+from tests.runs.judged import FAILING
+from verification.actions.landing import working
+from verification.actions.models import Action, Change, Repository
+from verification.runs.models import BaseFile, OutboxEvent, RunFile
 
 pytestmark = pytest.mark.django_db
 
 BETTER = {"app.py": BASE["app.py"] + "\n\ndef sub(a, b):\n    return a - b\n"}
+
+
+class Killed(BaseException):
+    """The worker is gone."""
+
+
+def lost(*_: object) -> NoReturn:
+    raise Killed
 
 
 def test_a_verified_change_lands_as_one_commit_with_the_tree_that_was_verified(
@@ -97,3 +112,199 @@ def test_a_base_that_moved_into_the_same_lines_keeps_the_work_on_a_branch_and_as
     assert scene.origin.show("rev-parse", f"{name}^{{tree}}") == change.tree_sha
     change.run.refresh_from_db()
     assert change.run.review_state == "pending"
+
+
+def test_what_is_proposed_only_waits_for_a_persons_word(scene: Scene) -> None:
+    Repository.objects.update(commit_mode="propose")
+    before = scene.origin.refs()
+    change = scene.landed(BETTER)
+
+    assert scene.actions_of(change) == {"commit": ("proposed", "")}
+    assert scene.origin.refs() == before
+    [told] = OutboxEvent.objects.filter(topic="action.proposed")
+    assert (told.payload["run"], told.payload["kind"]) == (str(change.run.uuid), "commit")
+
+    [action] = scene.reviewer.get("/actions?state=proposed").json()["items"]
+    refused = scene.agent.post(f"/actions/{action['id']}/approve")
+    approved = scene.reviewer.post(f"/actions/{action['id']}/approve")
+    scene.act()
+
+    assert (refused.status_code, approved.status_code) == (403, 200)
+    assert scene.actions_of(change) == {"commit": ("done", "")}
+    message = scene.origin.show("show", "-s", "--format=%B", "main")
+    assert "LoomVerify-Approved-By: key reviewer" in message
+    again = scene.reviewer.post(f"/actions/{action['id']}/approve")
+    assert problem(again)[:2] == (409, "action.over")
+
+
+def test_what_was_declined_stays_undone_however_often_its_event_comes(scene: Scene) -> None:
+    Repository.objects.update(commit_mode="propose")
+    before = scene.origin.refs()
+    change = scene.landed(BETTER)
+    [action] = Action.objects.all()
+
+    answer = scene.reviewer.post(f"/actions/{action.uuid}/decline", {"reason": "Not now."})
+    OutboxEvent.objects.update(dispatched_at=None)
+    scene.act()
+
+    assert answer.json()["state"] == "declined"
+    assert scene.actions_of(change) == {"commit": ("declined", "declined")}
+    assert scene.origin.refs() == before
+
+
+def test_doubtful_work_is_kept_on_a_branch_until_a_person_approves_it(scene: Scene) -> None:
+    before = scene.origin.tip()
+    change = scene.landed(BETTER, tier=1)
+
+    assert (change.run.confidence_level, change.run.action) == ("MEDIUM", "review_branch")
+    assert scene.actions_of(change) == {"review_branch": ("done", "")}
+    change.run.refresh_from_db()
+    assert change.run.review_state == "pending"
+    assert scene.origin.tip() == before
+
+    scene.decide(change.run, "pass")
+    scene.act()
+
+    assert scene.actions_of(change)["commit"] == ("done", "")
+    assert scene.origin.show("rev-parse", "main^{tree}") == change.tree_sha
+    assert "LoomVerify-Approved-By: reviewer" in scene.origin.show(
+        "show", "-s", "--format=%B", "main"
+    )
+
+
+def test_a_rejected_review_branch_is_closed_and_its_commit_stays_within_reach(
+    scene: Scene,
+) -> None:
+    before = scene.origin.tip()
+    change = scene.landed(BETTER, tier=1)
+    kept = Action.objects.get(kind="review_branch")
+
+    scene.decide(change.run, "fail")
+    scene.act()
+
+    assert scene.actions_of(change) == {"review_branch": ("done", ""), "close": ("done", "")}
+    closed = kept.ref.replace("/review/", "/closed/")
+    assert scene.origin.refs() == {"refs/heads/main": before, closed: kept.new_sha}
+
+
+def test_work_that_was_committed_before_and_fails_is_taken_back_by_an_inverse_commit(
+    scene: Scene,
+) -> None:
+    base = scene.origin.tip()
+    commit = scene.origin.commit({"app.py": "def add(a, b):\n    return 0\n"})
+    later = scene.origin.commit({"notes.txt": BASE["notes.txt"] + "Four.\n"})
+
+    change = scene.landed_commit(base, commit, return_code=1, task={"max_attempts": 1})
+
+    assert (change.run.verdict, change.run.action) == ("reject", "revert")
+    assert scene.actions_of(change) == {"revert": ("done", "")}
+    tip = scene.origin.tip()
+    assert scene.origin.show("rev-parse", f"{tip}^") == later
+    assert scene.origin.show("show", f"{tip}:app.py") + "\n" == BASE["app.py"]
+    assert scene.origin.show("show", f"{tip}:notes.txt").endswith("Four.")
+    assert f"takes back {commit}" in scene.origin.show("show", "-s", "--format=%B", tip)
+
+
+def test_an_inverse_commit_that_conflicts_is_a_persons(scene: Scene) -> None:
+    base = scene.origin.tip()
+    commit = scene.origin.commit({"app.py": "def add(a, b):\n    return 0\n"})
+    tip = scene.origin.commit({"app.py": "def add(a, b):\n    return 1\n"})
+
+    change = scene.landed_commit(base, commit, return_code=1, task={"max_attempts": 1})
+
+    assert scene.actions_of(change) == {"revert": ("held", "conflict")}
+    assert scene.origin.refs() == {"refs/heads/main": tip}
+    assert Action.objects.get().detail == "It conflicts in app.py."
+    change.run.refresh_from_db()
+    assert change.run.review_state == "pending"
+
+
+def test_work_with_attempts_left_moves_nothing(scene: Scene, judge: ModelServer) -> None:
+    before = scene.origin.refs()
+    judge.script = [lambda _: FAILING]
+
+    change = scene.landed(BETTER)
+
+    assert (change.run.verdict, change.run.action) == ("reject", "retry")
+    assert scene.actions_of(change) == {}
+    assert scene.origin.refs() == before
+
+
+def test_a_worker_lost_after_its_push_is_no_second_commit(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    change = scene.verified(BETTER)
+    monkeypatch.setattr(working, "_settle", lost)
+    with pytest.raises(Killed):
+        scene.act()
+    landed = scene.origin.tip()
+    monkeypatch.undo()
+    Action.objects.update(lease_until=None)
+
+    scene.act()
+
+    assert scene.actions_of(change) == {"commit": ("done", "")}
+    assert scene.origin.tip() == landed
+    assert Action.objects.get().new_sha == landed
+
+
+def test_a_repository_that_is_away_is_tried_again_and_then_a_persons(scene: Scene) -> None:
+    change = scene.verified(BETTER)
+    away = scene.origin.path.rename(scene.origin.path.with_name("away"))
+
+    scene.act()
+
+    action = Action.objects.get()
+    assert (action.state, action.attempts, action.lease_until) == ("pending", 1, None)
+    assert action.next_at > timezone.now()
+    Action.objects.update(attempts=working.MAX_ATTEMPTS - 1)
+    scene.act()
+    assert scene.actions_of(change) == {
+        "commit": ("held", "repository_unreachable"), "review_branch": ("pending", ""),
+    }  # fmt: skip
+
+    away.rename(scene.origin.path)
+    scene.reviewer.post(f"/actions/{action.uuid}/approve")
+    scene.act()
+    assert scene.actions_of(change)["commit"] == ("done", "")
+
+
+def test_nothing_lands_while_its_run_is_verified_again(scene: Scene) -> None:
+    before = scene.origin.refs()
+    change = scene.verified(BETTER)
+    scene.agent.post(f"/runs/{change.run.uuid}/reverify")
+
+    scene.act()
+
+    assert scene.actions_of(change) == {"commit": ("pending", "")}
+    assert scene.origin.refs() == before
+
+
+def test_a_checked_out_target_branch_is_left_to_its_owner_unless_they_said_otherwise(
+    scene: Scene,
+) -> None:
+    Repository.objects.update(location=str(scene.origin.clone))
+    (scene.origin.clone / "notes.txt").write_text("Mine, unfinished.\n")
+    (scene.origin.clone / "untracked").write_text("Mine, too.\n")
+    head = git(scene.origin.clone, "rev-parse", "HEAD")
+    status = git(scene.origin.clone, "status", "--porcelain")
+    patch = scene.patch_of_text("app.py", BASE["app.py"], BETTER["app.py"])
+    change = scene.verify(scene.taken(scene.answer(patch)))
+
+    scene.act()
+    scene.act()
+
+    assert scene.actions_of(change) == {
+        "commit": ("held", "checked_out"), "review_branch": ("done", ""),
+    }  # fmt: skip
+    assert git(scene.origin.clone, "rev-parse", "HEAD") == head
+    assert git(scene.origin.clone, "status", "--porcelain") == status
+
+    Repository.objects.update(lands_checked_out=True)
+    scene.reviewer.post(f"/actions/{Action.objects.get(kind='commit').uuid}/approve")
+    scene.act()
+
+    assert scene.actions_of(change)["commit"] == ("done", "")
+    assert git(scene.origin.clone, "rev-parse", "main^") == head
+    assert (scene.origin.clone / "app.py").read_text() == BASE["app.py"]
+    assert (scene.origin.clone / "notes.txt").read_text() == "Mine, unfinished.\n"

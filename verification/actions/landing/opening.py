@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from loomverify.accounts.access import SYSTEM, Access
@@ -15,7 +15,9 @@ from verification.actions.models import Action, ActionKind, ActionState, Change,
 from verification.engine.landing import Landing, landing_of
 from verification.engine.outcome import Action as Wanted
 from verification.engine.outcome import Outcome
+from verification.reviews.models import Decision
 from verification.reviews.queue.asking import ask_about
+from verification.reviews.rounds import name_of
 from verification.runs import outbox
 from verification.runs.flags import CHANGE_HELD
 from verification.runs.models import OutboxEvent, Run, RunState
@@ -66,13 +68,20 @@ def _decided(change: Change) -> None:
     if run.final_outcome != Outcome.FAIL:
         if not has_landed(change):
             withdraw(change, keep=Landing.COMMIT)
-            open_action(change, ActionKind.COMMIT, state=ActionState.PENDING, approved=True)
+            by = _who_decided(run)
+            open_action(change, ActionKind.COMMIT, state=ActionState.PENDING, approved_by=by)
         return
     withdraw(change, keep=None)
     if has_landed(change):
         open_action(change, ActionKind.REVERT, state=_state(change, ActionKind.REVERT))
     if branch_of(change) is not None:
         open_action(change, ActionKind.CLOSE, state=ActionState.PENDING)
+
+
+def _who_decided(run: Run) -> str:
+    decided = Decision.objects.filter(review__run=run).exclude(outcome="")
+    last = decided.select_related("reviewer", "api_key").order_by("-id").first()
+    return name_of(last)[:200] if last else "a person"
 
 
 def branch_of(change: Change) -> Action | None:
@@ -82,11 +91,11 @@ def branch_of(change: Change) -> Action | None:
 
 
 def open_action(
-    change: Change, kind: ActionKind, *, state: ActionState, approved: bool = False
+    change: Change, kind: ActionKind, *, state: ActionState, approved_by: str = ""
 ) -> Action:
     """Open an action, or open it again where another evaluation asks for it; one of each kind.
 
-    What is done or declined stays so: the same event may come twice. `approved`: a person's word
+    What is done or declined stays so: the same event may come twice. `approved_by`: whose word
     goes before an earlier refusal.
     """
     now = timezone.now()
@@ -99,13 +108,15 @@ def open_action(
         "attempts": 0,
         "next_at": now,
         "lease_until": None,
+        "decided_by": approved_by,
+        "decided_at": now if approved_by else None,
     }
     with transaction.atomic():
         action, is_new = Action.objects.get_or_create(
             change=change, kind=kind, defaults={**fresh, "project": change.run.project}
         )
         if not is_new:
-            again = _may_open_again(action, evidence, state, approved=approved)
+            again = _may_open_again(action, evidence, approved=bool(approved_by))
             is_new = again is not None and again.update(**fresh, finished_at=None) == 1
         if is_new:
             action.refresh_from_db()
@@ -114,8 +125,8 @@ def open_action(
 
 
 def _may_open_again(
-    action: Action, evidence: dict[str, Any], state: ActionState, *, approved: bool
-) -> Any:
+    action: Action, evidence: dict[str, Any], *, approved: bool
+) -> QuerySet[Action] | None:
     """The rows to open anew, by compare-and-set. None: it is as it should be."""
     rows = Action.objects.filter(pk=action.pk, state=action.state)
     if action.state == ActionState.DONE or action.state == ActionState.PENDING:

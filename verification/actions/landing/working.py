@@ -22,9 +22,11 @@ from verification.actions.landing import following
 from verification.actions.landing.steps import Held, Planned, mirror_for, plan
 from verification.actions.landing.telling import tell
 from verification.actions.models import Action, ActionKind, ActionState
+from verification.actions.repositories.taking import words_of
 from verification.adapters.git import ChangeRefused, Conflicted, GitLost, Moved, PushRefused
 from verification.runs import outbox
 from verification.runs.evidence_store import EvidenceLost
+from verification.runs.models import RunState
 
 logger = logging.getLogger(__name__)
 
@@ -92,6 +94,8 @@ def retry_delay_seconds(attempt: int, *, spread: float) -> float:
 
 def _done(action: Action) -> dict[str, Any]:
     """Do it, and return the columns that say how it ended."""
+    if not _rests_on_what_counts(action):
+        return _later(action, "The run is being verified again.")
     try:
         mirror = mirror_for(action)
         planned = plan(action, mirror)
@@ -113,9 +117,16 @@ def _done(action: Action) -> dict[str, Any]:
         reason = "checked_out" if error.is_checked_out else "push_refused"
         return following.to_a_person(action, reason, str(error))
     except ChangeRefused as error:
-        return following.to_a_person(action, "change_refused", str(error))
+        return following.to_a_person(action, "change_refused", words_of(error))
     except Held as error:
         return following.to_a_person(action, error.reason_code, error.detail)
+
+
+def _rests_on_what_counts(action: Action) -> bool:
+    """Nothing lands by a verdict that somebody doubts, or that another one has replaced."""
+    run = action.change.run
+    counts = str(run.live_evaluation.uuid) if run.live_evaluation else ""
+    return run.state == RunState.FINISHED and action.evidence["evaluation"] == counts
 
 
 def _moved(action: Action, error: Moved) -> dict[str, Any]:
@@ -158,7 +169,8 @@ def _claim(action_id: int, attempt: int) -> Action | None:
         return None
     rows = Action.objects.select_related(
         "project", "change__repository__project", "change__blob__project", "change__run__project",
-        "change__run__task", "change__run__submission",
+        "change__run__task", "change__run__submission", "change__run__live_evaluation",
+        "change__run__process_version",
     ).defer("change__run__search", "change__run__result")  # fmt: skip
     return rows.filter(pk=action_id).first()
 

@@ -64,7 +64,7 @@ def take(access: Access, change: ChangeIn, *, loc: Loc) -> Applied:
         found = resolve(mirror, repository, given, base=change.base)
         return _applied(access.project, repository, mirror, given, found)
     except ChangeRefused as error:
-        raise InputError(error.code, str(error), loc=(*loc, _field(error.code, given))) from error
+        raise InputError(error.code, words_of(error), loc=(*loc, _field(error, given))) from error
     except GitLost as error:
         raise RepositoryUnreachable(
             "repository.unreachable", str(error), loc=(*loc, "repository")
@@ -168,5 +168,11 @@ def _keep(
     )
 
 
-def _field(code: str, given: Given) -> str:
-    return "base" if code == "change.base_unknown" else given.kind.value
+def _field(error: ChangeRefused, given: Given) -> str:
+    return "base" if error.code == "change.base_unknown" else given.kind.value
+
+
+def words_of(error: ChangeRefused) -> str:
+    """What is wrong, behind the file and line it is wrong at."""
+    place = ":".join(str(part) for part in (error.path, error.line) if part)
+    return f"{place}: {error.message}" if place else error.message

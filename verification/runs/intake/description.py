@@ -41,6 +41,16 @@ WHOLE: dict[str, Any] = {
 }
 
 
+CHANGE: dict[str, Any] = {
+    **SMALLEST,
+    "change": {
+        "repository": "app",
+        "base": "main",
+        "patch": "diff --git a/q3.md b/q3.md\n--- a/q3.md\n+++ b/q3.md\n@@ -1 +1 @@\n-1.2\n+1.3\n",
+    },
+}
+
+
 def _definitions() -> dict[str, Any]:
     run = RunIn.model_json_schema(ref_template=REFERENCE)
     return {**run.pop("$defs"), "RunIn": run}
@@ -73,6 +83,7 @@ REQUEST_BODY: dict[str, Any] = {
             "examples": {
                 "smallest": {"summary": "The least that can be submitted", "value": SMALLEST},
                 "whole": {"summary": "What else can be said", "value": WHOLE},
+                "change": {"summary": "A change to a registered repository", "value": CHANGE},
             },
         },
         "multipart/form-data": {

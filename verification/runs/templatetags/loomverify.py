@@ -31,6 +31,7 @@ SECTIONS = (
     ("Runs", "run_list"),
     ("Review", "review_queue"),
     ("Remediations", "remediation_list"),
+    ("Landing", "action_list"),
     ("Shadow", "trial_list"),
     ("Corpus", "golden_cases"),
     ("Processes", "process_list"),

@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.actions.landing.scene import BASE, Scene
+from tests.runs.conftest import problem
+from verification.actions.models import Change, Repository
+from verification.runs.models import Run
+
+pytestmark = pytest.mark.django_db
+
+
+def patch_of(path: str, *lines: str, mode: str = "100644") -> str:
+    return "\n".join([
+        f"diff --git a/{path} b/{path}", f"new file mode {mode}", "--- /dev/null", f"+++ b/{path}",
+        f"@@ -0,0 +1,{len(lines)} @@", *(f"+{line}" for line in lines), "",
+    ])  # fmt: skip
+
+
+GITLINK = f"""\
+diff --git a/lib b/lib
+new file mode 160000
+index 0000000..{"1" * 40}
+--- /dev/null
++++ b/lib
+@@ -0,0 +1 @@
++Subproject commit {"1" * 40}
+"""
+
+
+@pytest.mark.parametrize(
+    ("patch", "code"),
+    [
+        ("no diff at all", "change.empty"),
+        (patch_of("app.py", "x"), "change.does_not_apply"),
+        (patch_of("../escaped", "x"), "change.path_unsafe"),
+        (patch_of(".git/hooks/pre-commit", "rm -rf /"), "change.path_unsafe"),
+        (patch_of("deep/.GIT/config", "x"), "change.path_unsafe"),
+        (patch_of(".gitmodules", '[submodule "x"]'), "change.submodule"),
+        (patch_of("link", "/etc/passwd", mode="120000"), "change.link"),
+        (patch_of("APP.PY", "x"), "change.path_unsafe"),
+        (GITLINK, "change.submodule"),
+    ],
+)  # fmt: skip
+def test_what_no_change_may_do_is_refused_at_its_place_and_leaves_nothing(
+    scene: Scene, patch: str, code: str
+) -> None:
+    before = scene.origin.refs()
+
+    status, told, loc = problem(scene.answer(patch))
+
+    assert (status, told, loc) == (422, code, ["body", "change", "patch"])
+    assert not Run.objects.exists()
+    assert not Change.objects.exists()
+    assert scene.origin.refs() == before
+
+
+@pytest.mark.parametrize(
+    ("change", "status", "code", "loc"),
+    [
+        ({"repository": "other"}, 404, "repository.unknown", []),
+        ({"base": "no-such-branch"}, 422, "change.base_unknown", ["body", "change", "base"]),
+        ({"base": "1234567"}, 422, "change.base_unknown", ["body", "change", "base"]),
+        ({"base": "--upload-pack=x"}, 422, "change.base_unknown", ["body", "change", "base"]),
+        ({"commit": "main"}, 422, "change.one_of", ["body", "change"]),
+        ({"patch": None}, 422, "change.one_of", ["body", "change"]),
+        ({"patch": None, "bundle": {"base64": "!"}}, 422, "file.base64",
+         ["body", "change", "bundle", "base64"]),
+        ({"patch": None, "bundle": {"base64": "AAEC"}}, 422, "change.bundle_invalid",
+         ["body", "change", "bundle"]),
+    ],
+)  # fmt: skip
+def test_what_names_nothing_or_too_much_is_refused(
+    scene: Scene, change: dict[str, Any], status: int, code: str, loc: list[str]
+) -> None:
+    answer = scene.answer(patch_of("new.py", "x = 1"), change=change)
+
+    assert problem(answer)[:2] == (status, code)
+    assert loc in (problem(answer)[2], [])
+    assert not Run.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "beside", [{"files": {"a": "b"}}, {"base": {"a": "b"}}, {"diff": "--- a"}], ids=str
+)
+def test_other_files_beside_a_change_are_refused(scene: Scene, beside: dict[str, Any]) -> None:
+    answer = scene.answer(patch_of("new.py", "x = 1"), **beside)
+
+    assert problem(answer) == (422, "change.beside_files", ["body", *beside])
+
+
+def test_a_repository_that_is_away_is_nobodys_mistake(scene: Scene) -> None:
+    patch = scene.origin.patch({"app.py": None})
+    scene.origin.path.rename(scene.origin.path.with_name("away"))
+
+    answer = scene.answer(patch)
+
+    assert problem(answer) == (503, "repository.unreachable", ["body", "change", "repository"])
+    assert not Run.objects.exists()
+
+
+def test_what_would_be_redacted_cannot_land_as_it_was_verified(scene: Scene) -> None:
+    scene.project.redaction_patterns = ["sk-[a-z0-9]{8}"]
+    scene.project.save()
+
+    refused = scene.answer(patch_of("keys.py", "KEY = 'sk-abcdefgh'"))
+    taken = scene.answer(patch_of("keys.py", "KEY = None"))
+
+    assert problem(refused) == (422, "change.redacted", ["body", "change"])
+    assert taken.status_code == 202
+    assert not Change.objects.exclude(run__uuid=taken.json()["id"]).exists()
+
+
+def test_a_bundle_is_taken_and_kept_for_the_worker_that_lands_it(scene: Scene) -> None:
+    content = scene.bundle({"app.py": BASE["app.py"] + "# more\n"})
+
+    change = scene.taken(scene.answer("", change={"patch": None, "bundle": {"base64": content}}))
+    scene.verify(change)
+    scene.act()
+
+    assert scene.actions_of(change) == {"commit": ("done", "")}
+    assert scene.origin.show("rev-parse", "main^{tree}") == change.tree_sha
+    assert change.blob is not None
+
+
+def test_a_repository_out_of_use_takes_no_change_and_lands_none(scene: Scene) -> None:
+    before = scene.origin.refs()
+    change = scene.submitted({"app.py": None})
+    Repository.objects.update(is_removed=True)
+
+    scene.verify(change)
+    scene.act()
+
+    assert scene.actions_of(change) == {"commit": ("held", "repository_removed")}
+    assert scene.origin.refs() == before
+    assert problem(scene.answer(patch_of("new.py", "x")))[:2] == (404, "repository.unknown")

@@ -1,0 +1,99 @@
+"""The page of actions: what landed, what is proposed, what is held, and why."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from loomverify import paging
+from loomverify.accounts.access import AccessRequest, project_page
+from loomverify.accounts.models import Role
+from loomverify.errors import InputError, NotFound
+from loomverify.returning import back
+from verification.actions.landing import selectors, services
+from verification.actions.landing.page import Row
+from verification.actions.landing.wording import STATES
+from verification.actions.models import ActionKind, ActionState, Repository
+
+PER_PAGE = 50
+
+
+@require_safe
+@project_page()
+def action_list(request: AccessRequest) -> HttpResponse:
+    project = request.access.project
+    filters = _filters(request)
+    counts = selectors.counts_of(project)
+    shown: dict[str, Any] = {
+        "filters": filters,
+        "counts": [(state, STATES[ActionState(state)].word, n) for state, n in counts.items()],
+        "total": sum(counts.values()),
+        "has_repository": Repository.objects.filter(project=project, is_removed=False).exists(),
+        "max_reason": services.MAX_REASON,
+    }
+    try:
+        found, cursor = paging.newest_first(
+            selectors.actions_of(project, **filters),
+            cursor=request.GET.get("cursor", ""),
+            limit=PER_PAGE,
+        )
+    except InputError as error:
+        return render(request, "actions/action_list.html", {**shown, "error": error}, status=400)
+    shown |= {"rows": [Row(action) for action in found], "next": cursor}
+    return render(request, "actions/action_list.html", shown)
+
+
+def _filters(request: AccessRequest) -> dict[str, str]:
+    """What stands in the address and means something; the rest is left out."""
+    given = request.GET
+    state, kind = given.get("state", ""), given.get("kind", "")
+    return {
+        "state": state if state in ActionState.values else "",
+        "kind": kind if kind in ActionKind.values else "",
+        "repository": given.get("repository", "")[:60].replace("\x00", ""),
+        "run": _uuid(given.get("run", "")),
+    }
+
+
+def _uuid(text: str) -> str:
+    try:
+        return str(UUID(text)) if text else ""
+    except ValueError:
+        return ""
+
+
+@require_POST
+@project_page(Role.REVIEWER)
+def action_approve(request: AccessRequest, action: UUID) -> HttpResponse:
+    return _decided(request, action, approves=True)
+
+
+@require_POST
+@project_page(Role.REVIEWER)
+def action_decline(request: AccessRequest, action: UUID) -> HttpResponse:
+    return _decided(request, action, approves=False)
+
+
+def _decided(request: AccessRequest, action_id: UUID, *, approves: bool) -> HttpResponse:
+    access = request.access
+    who: dict[str, Any] = {
+        "project": access.project, "actor": access.actor, "action_id": action_id,
+    }  # fmt: skip
+    try:
+        if approves:
+            services.approve(**who)
+            messages.success(request, "It is on its way.")
+        else:
+            services.decline(**who, reason=request.POST.get("reason", "").strip())
+            messages.success(request, "Declined. Nothing is done in the repository.")
+    except NotFound as error:
+        raise Http404 from error
+    except InputError as error:
+        messages.error(request, str(error))
+    return back(request, reverse("action_list", args=[access.project.slug]))
