@@ -34,7 +34,7 @@ GO = {
 
 
 LOCAL = {
-    "scripts": {"test": "node --test"},
+    "scripts": {"test": "npm test --workspaces"},
     "workspaces": ["ours"],
     "devDependencies": {"eslint": "9.13.0", "typescript": "5.4.5"},
 }
@@ -163,6 +163,52 @@ def test_go_is_built_and_its_tests_are_counted(engine: APIClient) -> None:
     assert found["test"].tests == TestCounts(passed=1)
 
 
+def test_each_module_of_a_workspace_is_tried_and_finds_the_others(engine: APIClient) -> None:
+    code = 'package svc\n\nimport "example.com/x"\n\nvar Two = calc.Add(1, 1)\n'
+    modules = {
+        **GO,
+        "go.work": "go 1.21\n\nuse (\n\t.\n\t./svc\n\t./bad\n)\n",
+        "svc/go.mod": "module example.com/svc\n\ngo 1.21\n\nrequire example.com/x v0.0.0\n",
+        "svc/svc.go": code,
+        "bad/go.mod": "module example.com/bad\n\ngo 1.21\n",
+        "bad/bad.go": "package bad\n\nvar One int = true\n",
+        "bad/bad_test.go": GO["calc_test.go"].replace("calc", "bad"),
+    }
+
+    found = tried(engine, modules, "build", "test").told
+
+    assert found == {
+        ".": {"build": "passed", "test": "passed"},
+        "svc": {"build": "passed", "test": "passed"},
+        "bad": {"build": "failed", "test": "skipped"},
+    }
+
+
+def test_packages_that_no_script_of_their_workspace_runs_are_tried_as_it_installs_them(
+    engine: APIClient,
+) -> None:
+    test = "require('node:test')('all', () => require('node:assert').equal(require('b'), {}));\n"
+    above = {"workspaces": ["packages/*"], "scripts": {"test": "node --test top.test.js"}}
+    files = {
+        "package.json": json.dumps(above),
+        "top.test.js": test.format(1).replace("require('b')", "1"),
+        "packages/b/package.json": '{"name": "b", "version": "1.0.0"}',
+        "packages/b/index.js": "module.exports = 1;\n",
+    }
+    for name, wanted in (("right", 1), ("wrong", 2)):
+        package = {"name": name, "dependencies": {"b": "*"}, "scripts": {"test": "node --test"}}
+        files[f"packages/{name}/package.json"] = json.dumps(package)
+        files[f"packages/{name}/it.test.js"] = test.format(wanted)
+
+    found = tried(engine, files, "install", "test").told
+
+    assert {folder: told["test"] for folder, told in found.items()} == {
+        ".": "passed",
+        "packages/right": "passed",
+        "packages/wrong": "failed",
+    }
+
+
 def test_go_that_is_newer_than_the_image_is_nobodys_fault(engine: APIClient) -> None:
     newer = {**GO, "go.mod": "module example.com/x\n\ngo 1.99\n"}
 
@@ -180,6 +226,26 @@ def test_go_that_does_not_build_names_the_line(engine: APIClient) -> None:
 
     [problem] = found.reports["build"].problems
     assert (problem.path, problem.line) == ("calc.go", 3)
+
+
+def test_a_project_is_linked_where_it_lies_and_its_code_is_never_an_installed_copy(
+    engine: APIClient,
+) -> None:
+    code = "from importlib.metadata import version\n\nADDS = version('linked') == '{}'\n"
+    files = {
+        "pyproject.toml": '[build-system]\nrequires = ["setuptools"]\n'
+        '[project]\nname = "linked"\nversion = "7"\n[tool.mypy]\n',
+        "src/linked/__init__.py": "",
+        "src/linked/calc.py": code.format(7),
+        "tests/test_calc.py": "from linked.calc import ADDS\n\n\ndef test_it() -> None:\n    assert ADDS\n",
+    }
+    wrong = {**files, "src/linked/calc.py": code.format(8)}
+
+    found, again = (tried(engine, one, "install", "types", "test") for one in (files, wrong))
+
+    statuses = [[one.reports[gate].status for gate in ("types", "test")] for one in (found, again)]
+    assert statuses == [[Status.PASSED] * 2, [Status.PASSED, Status.FAILED]]
+    assert "install" not in again.ended
 
 
 def test_what_the_work_installs_under_the_name_of_a_judge_judges_nothing(engine: APIClient) -> None:

@@ -76,7 +76,7 @@ def _judged(part: Part, stage: Stage, ended: Ended) -> Judged:
         exit_code=ended.exit_code,
         command=stage.command,
         duration_ms=ended.duration_ms,
-        detail=own_word(stage) if ended.exit_code == 0 else "",
+        detail=_noted(part, stage, ended) if ended.exit_code == 0 else "",
     )
     if ended.lost or (ended.exit_code is None and not ended.is_timed_out):
         return Judged(replace(told, status=Status.ERROR, is_lost=True, detail=ended.lost))
@@ -190,6 +190,13 @@ def _reported(stage: Stage, ended: Ended) -> bytes | None:
     if not ended.is_whole:
         raise Unreadable("It is too long to be kept whole.")
     return ended.out if stage.expected.stream is Stream.OUT else ended.err
+
+
+def _noted(part: Part, stage: Stage, ended: Ended) -> str:
+    if stage.gate != INSTALL:
+        return own_word(stage)
+    written = frozenset(ended.out.splitlines() + ended.err.splitlines())
+    return " ".join(one for one in part.install.notes if one.encode() in written)
 
 
 def own_word(stage: Stage) -> str:

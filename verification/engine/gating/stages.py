@@ -132,13 +132,17 @@ NO_ENTRY_POINT = Stage(RUN, skipped="No entry point is named.")
 class Install:
     """`inputs` are the files it may read, by path; '' as a command: nothing is to be installed.
 
-    `prepare` makes the place that somebody's own commands install into.
+    `prepare` makes the place that somebody's own commands install into. `owner` is the component
+    whose install it is, in whose folder it is run; None: its own. `notes` are lines that it may
+    write, to be told where it passed.
     """
 
     command: str = ""
     inputs: tuple[str, ...] = ()
     prepare: str = ""
     is_given: bool = False
+    notes: tuple[str, ...] = ()
+    owner: Component | None = None
 
 
 @dataclass(frozen=True, slots=True)

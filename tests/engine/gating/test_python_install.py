@@ -1,0 +1,183 @@
+"""What a Python project needs, and the project itself, without its code being copied anywhere."""
+
+from __future__ import annotations
+
+import shlex
+
+import pytest
+
+from tests.engine.gating.test_recipes import PIP, part_in
+from verification.engine.gating.components import Language
+from verification.engine.gating.judging import judged
+from verification.engine.gating.recipe_python_install import NOT_BUILT
+from verification.engine.gating.stages import Ended, Install, Stage
+
+BACKEND = '[build-system]\nrequires = ["setuptools"]\n'
+PROJECT = f'{BACKEND}[project]\nname = "Some.Pkg"\ndependencies = ["a"]\n'
+DYNAMIC = f'{BACKEND}[project]\nname = "p"\ndynamic = ["version", "dependencies"]\n'
+SETUP = "from setuptools import setup\nsetup(install_requires=['a'])\n"
+ITSELF = "-m pip install --no-input --use-pep517 -e '.[test,tests,testing,dev]'"
+ON_THE_PATH = "printf '%s\\n' /workspace/src > \"$place/workspace.pth\""
+
+
+def install_in(files: dict[str, str]) -> Install:
+    return part_in(Language.PYTHON, files).install
+
+
+@pytest.mark.parametrize(
+    ("files", "is_itself", "must"),
+    [
+        ({"pyproject.toml": PROJECT}, True, False),
+        ({"pyproject.toml": DYNAMIC}, True, True),
+        ({"pyproject.toml": DYNAMIC, "requirements.txt": "a"}, True, False),
+        ({"setup.py": SETUP}, True, True),
+        ({"setup.py": SETUP, "requirements.txt": "a"}, True, False),
+        ({"setup.py": "from setuptools import setup\n"}, True, False),
+        ({"setup.py": "from setuptools import setup\n", "setup.cfg": "install_requires = a"}, True, True),
+        ({"setup.py": "print('Set up your game')\n"}, False, False),
+        ({"setup.cfg": "[metadata]\n"}, False, False),
+        ({"pyproject.toml": '[project]\nname = "p"\n'}, False, False),
+        ({"pyproject.toml": f"{BACKEND}[tool.uv]\npackage = false\n"}, False, False),
+        ({"pyproject.toml": f"{BACKEND}[tool.poetry]\npackage-mode = false\n"}, False, False),
+        ({"requirements.txt": "a"}, False, False),
+    ],
+)  # fmt: skip
+def test_a_project_with_a_build_backend_is_linked_and_must_be_where_only_that_knows_its_needs(
+    files: dict[str, str], is_itself: bool, must: bool
+) -> None:
+    command = install_in(files).command
+
+    assert (ITSELF in command) is is_itself
+    assert command.endswith(ITSELF) is must
+
+
+def test_what_is_named_is_installed_before_the_project_itself_is_tried() -> None:
+    command = install_in({"pyproject.toml": PROJECT}).command
+
+    assert command.startswith(f"{PIP} a && {{ code=0; /deps/root.python/bin/python {ITSELF} ")
+
+
+@pytest.mark.parametrize(
+    ("more", "inputs"),
+    [
+        ({"pyproject.toml": PROJECT}, {"README.md", "pkg/__init__.py", "pkg/_version.py",
+                                       "pyproject.toml", "src/Some_Pkg.py"}),
+        ({"pyproject.toml": DYNAMIC}, {"*"}),
+        ({"setup.py": SETUP}, {"*"}),
+        ({"requirements.txt": "a", "pyproject.toml": PROJECT},
+         {"README.md", "pkg/__init__.py", "pkg/_version.py", "pyproject.toml", "src/Some_Pkg.py",
+          "requirements.txt"}),
+        ({"requirements.txt": "-e .", "pyproject.toml": PROJECT}, {"*"}),
+    ],
+)  # fmt: skip
+def test_the_code_is_no_part_of_what_an_install_hangs_on_unless_its_backend_runs_it(
+    more: dict[str, str], inputs: set[str]
+) -> None:
+    files = {
+        **more, "README.md": "", "pkg/__init__.py": "", "pkg/_version.py": "", "pkg/code.py": "",
+        "src/Some_Pkg.py": "", "main.py": "", "venv/x/__init__.py": "",
+    }  # fmt: skip
+
+    assert {*install_in(files).inputs} == ({*files} if inputs == {"*"} else inputs)
+
+
+@pytest.mark.parametrize(
+    ("files", "is_found"),
+    [
+        ({"pyproject.toml": PROJECT, "src/p/__init__.py": ""}, True),
+        ({"pyproject.toml": '[project]\nname = "p"\n', "src/p.py": ""}, True),
+        ({"setup.py": "", "src/p/a.py": ""}, True),
+        ({"pyproject.toml": PROJECT, "src/__init__.py": "", "src/p.py": ""}, False),
+        ({"pyproject.toml": PROJECT, "src/a.js": ""}, False),
+        ({"requirements.txt": "a", "src/p.py": ""}, False),
+    ],
+)
+def test_code_below_src_is_found_whatever_the_backend_makes_of_it(
+    files: dict[str, str], is_found: bool
+) -> None:
+    install = install_in(files)
+
+    assert (ON_THE_PATH in install.command) is is_found
+    assert (ON_THE_PATH in install.prepare) is is_found
+
+
+def test_a_component_is_found_in_its_own_folder_whatever_that_is_called() -> None:
+    files = {"pyproject.toml": PROJECT, "src/p.py": ""}
+
+    command = part_in(Language.PYTHON, files, "a b; c").install.command
+
+    assert "printf '%s\\n' '/workspace/a b; c/src' > " in command
+
+
+@pytest.mark.parametrize(
+    ("said", "named"),
+    [
+        ('a = "*"', "a"),
+        ('a = "^1.2.3"', "a>=1.2.3,<2"),
+        ('a = "^0.2.3"', "a>=0.2.3,<0.3"),
+        ('a = "^0.0.3"', "a>=0.0.3,<0.0.4"),
+        ('a = "^0.0"', "a>=0.0,<0.1"),
+        ('a = "^0"', "a>=0,<1"),
+        ('a = "^2.0b1"', "a>=2.0b1,<3"),
+        ('a = "~1.2.3"', "a>=1.2.3,<1.3"),
+        ('a = "~1.2"', "a>=1.2,<1.3"),
+        ('a = "~1"', "a>=1,<2"),
+        ('a = "~=1.4"', "a~=1.4"),
+        ('a = "1.2.3"', "a==1.2.3"),
+        ('a = "=1.2.3"', "a==1.2.3"),
+        ('a = "1.2.*"', "a==1.2.*"),
+        ('a = ">=1.2, <2, !=1.5"', "a>=1.2,<2,!=1.5"),
+        ('a = "^1 || ^2"', "a"),
+        ('a = ">=1 <2"', "a"),
+        ('a = "1; rm -rf /"', "a"),
+        ('a = {version = "^1", extras = ["x", "y"]}', "a[x,y]>=1,<2"),
+        ('a = {version = "^1", extras = ["x]; y"]}', "a>=1,<2"),
+        ('a = {version = "1", python = "<3.11"}', "a==1 ; python_full_version < '3.11'"),
+        ('a = {version = "1", python = "^3.8", markers = "os_name == \'posix\'"}',
+         "a==1 ; python_full_version >= '3.8' and python_full_version < '4' and (os_name == 'posix')"),
+        ('a = [{version = "1"}, {version = "2"}]', "a"),
+        ('a = {version = "1", optional = true}', ""),
+        ('a = {git = "https://a.example"}', ""),
+        ('a = {path = "../a"}', ""),
+        ('python = "^3.9"', ""),
+        ("a = 7", ""),
+        ('"-r x" = "1"', ""),
+        ("a = {markers = \"x\\ny\"}", ""),
+    ],
+)  # fmt: skip
+def test_poetrys_table_is_read_as_pip_would_say_it(said: str, named: str) -> None:
+    for table in ("dependencies", "dev-dependencies", "group.test.dependencies"):
+        command = install_in({"pyproject.toml": f"[tool.poetry.{table}]\n{said}\n"}).command
+
+        assert command == (f"{PIP} {shlex.quote(named)}" if named else "")
+
+
+@pytest.mark.parametrize(
+    "tool", ["[tool.uv]\ndev-dependencies = ", "[tool.pdm.dev-dependencies]\ntest = "]
+)
+def test_other_tables_that_name_what_tests_need_are_read(tool: str) -> None:
+    assert install_in({"pyproject.toml": f'{tool}["a"]\n'}).command == f"{PIP} a"
+
+
+def test_a_project_that_names_itself_is_not_looked_for_in_an_index() -> None:
+    project = (
+        '[project]\nname = "Some.Pkg"\n[project.optional-dependencies]\n'
+        'test = ["b"]\ndev = ["some-pkg[test]", "some-pkg-other"]\n'
+    )
+
+    assert install_in({"pyproject.toml": project}).command == f"{PIP} b some-pkg-other"
+
+
+@pytest.mark.parametrize(
+    ("written", "detail"),
+    [(f"x\n{NOT_BUILT}\n", NOT_BUILT), (f"x {NOT_BUILT}\nmine\n", ""), ("", "")],
+)
+def test_an_install_says_that_the_project_itself_could_not_be_built(
+    written: str, detail: str
+) -> None:
+    part = part_in(Language.PYTHON, {"pyproject.toml": PROJECT})
+    stage = Stage("install", part.install.command)
+
+    report = judged(part, stage, Ended(exit_code=0, err=written.encode())).report
+
+    assert report.detail == detail
