@@ -5,7 +5,6 @@ from loomverify import ops
 from loomverify.api import api
 from processes.api import router as processes_router
 from verification.actions.api import router as webhooks_router
-from verification.actions.report.api import router as reports_router
 from verification.actions.landing.api import router as landing_router
 from verification.actions.report.api import router as reports_router
 from verification.actions.repositories.api import router as repositories_router
