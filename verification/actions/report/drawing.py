@@ -253,7 +253,9 @@ class Shown:
         return found
 
     def _changes(self, one: Changes) -> ChangesShown:
-        reasons = [f"{count:,} {reason}" for reason, count in one.reasons if reason]
+        told = [(reason, count) for reason, count in one.reasons if reason]
+        # Of one reason alone its lines say it.
+        reasons = [f"{count:,} {reason}" for reason, count in told] if len(told) > 1 else []
         return ChangesShown(
             words=saying.STANDINGS[one.standing],
             name=one.standing.value,

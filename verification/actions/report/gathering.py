@@ -165,7 +165,7 @@ def _became(standing: Standing, kind: str, reason: str) -> str:
 
 
 def _changed(standing: Standing, one: Named) -> RunLine:
-    where = one_line(f"{one.repository} {one.ref}".strip(), 120)
+    where = one_line(f"{one.repository} {one.ref.removeprefix('refs/heads/')}".strip(), 120)
     sha = f"as {one.sha[:12]}" if one.sha and standing in DONE else ""
     why = "; ".join(
         part for part in (_became(standing, one.kind, one.reason), f"{where} {sha}".strip()) if part
@@ -198,7 +198,8 @@ def _needs(project: Project, until: datetime) -> list[Needed]:
         if state == Need.HELD:
             words = f"{words}: {wording.reason(one.reason)}" if one.reason else words
         reason = f"{one.kind}.{one.reason}".removesuffix(".")
-        found.append(Needed(Need(state), reason, words, one.count, one.oldest))
+        link = Link(Page.ACTIONS, query=urlencode({"state": state, "kind": one.kind}))
+        found.append(Needed(Need(state), reason, words, one.count, one.oldest, link))
     for one in counting.remediations(project, until):
         words = wording.REMEDIATION_MODES.get(one.reason, one.reason.replace("_", " "))
         found.append(Needed(Need.REMEDIATION, one.reason, words, one.count, one.oldest, QUEUED))

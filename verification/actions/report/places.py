@@ -11,6 +11,7 @@ NAMES = {
     Page.RUNS: ("run_list", ""),
     Page.RUN: ("run_detail", "run"),
     Page.QUEUE: ("review_queue", ""),
+    Page.ACTIONS: ("action_list", ""),
     Page.REMEDIATIONS: ("remediation_list", ""),
     Page.REPLAY: ("golden_replay", "replay"),
     Page.AGREEMENT: ("review_agreement", ""),

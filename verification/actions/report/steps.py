@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from zoneinfo import ZoneInfo
 
 from verification.actions.report.saying import counted, percent, since
-from verification.actions.report.values import Ending, Link, Need, Needed, Report, Step
+from verification.actions.report.values import Ending, Link, Need, Needed, Page, Report, Step
 
 REMEDIES = 3
 """So many reasons of doubt come with what helps against them."""
@@ -55,11 +55,14 @@ def _needs(report: Report) -> Iterator[Step]:
             continue
         count = counted(sum(one.count for one in found), *words)
         oldest = since(min(one.oldest for one in found), report.night, zone)
-        yield Step(f"{count}; the oldest since {oldest}.", _link(found), "warn")
+        yield Step(f"{count}; the oldest since {oldest}.", _link(need, found), "warn")
 
 
-def _link(found: list[Needed]) -> Link | None:
-    return next((one.link for one in found if one.link), None)
+def _link(need: Need, found: list[Needed]) -> Link | None:
+    """Where all of them are."""
+    if need in (Need.HELD, Need.PROPOSED):
+        return Link(Page.ACTIONS, query=f"state={need.value}")
+    return found[0].link
 
 
 def _unfinished(report: Report) -> Iterator[Step]:

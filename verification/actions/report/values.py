@@ -68,6 +68,7 @@ class Page(StrEnum):
     RUNS = "runs"
     RUN = "run"
     QUEUE = "queue"
+    ACTIONS = "actions"
     REMEDIATIONS = "remediations"
     REPLAY = "replay"
     AGREEMENT = "agreement"
