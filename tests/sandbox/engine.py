@@ -68,9 +68,13 @@ def lacking_engine() -> str:
 
 @dataclass(slots=True)
 class Tried:
-    """What was told of a work, by gate; `ended` how each command ended."""
+    """What was told of a work, by gate; `ended` how each command ended.
+
+    `told` is how each gate of each component ended, by the component's folder.
+    """
 
     reports: dict[str, GateReport] = field(default_factory=dict)
+    told: dict[str, dict[str, str]] = field(default_factory=dict)
     ended: dict[str, Ended] = field(default_factory=dict)
     judged: dict[str, Judged] = field(default_factory=dict)
 
@@ -126,4 +130,6 @@ def tried(
     for track in tracks_of(parts, gates or ALL, told):
         for report in run_track(track, sandbox, tell):
             found.reports[report.gate] = report
+            folder = track.part.component.folder or "."
+            found.told.setdefault(folder, {})[report.gate] = str(report.status)
     return found

@@ -121,7 +121,8 @@ class DockerSandbox:
             f"{path} {hashlib.sha256(self.work.read(path)).hexdigest()}"
             for path in part.install.inputs
         ]
-        said = [self.work.scope, part.component.name, part.install.command, *digests]
+        owner = part.install.owner or part.component
+        said = [self.work.scope, owner.name, part.install.command, *digests]
         return self.images.deps(tools, said)
 
     def _tools(self, language: str, judges: tuple[str, ...] = ()) -> str:
@@ -152,7 +153,7 @@ class DockerSandbox:
             return Installed(image)
         tools = self._tools(part.tools, part.judges)
         with self._opened(Opened(tools, is_open=True)) as container:
-            folder = workdir(part.component)
+            folder = workdir(part.install.owner or part.component)
             container.put((path, self.work.read(path)) for path in part.install.inputs)
             ended = installed_in(
                 container,

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import accumulate
 
-from verification.engine.gating.members import is_member
+from verification.engine.gating.members import Candidate, Declared, declared_by
+from verification.engine.gating.members_java import MAVEN_CONFIG
+from verification.engine.gating.members_node import PNPM_WORKSPACE
 
 MAX_COMPONENTS = 20
 MAX_MARKED = 2_000
@@ -140,6 +143,7 @@ def _marked(paths: Sequence[str]) -> list[Component]:
 
 def _without_members(marked: Sequence[Component], read: Read) -> tuple[Component, ...]:
     kept: list[Component] = []
+    declared: dict[Component, Declared] = {}
     languages = {component.folder: set[Language]() for component in marked}
     for component in marked:
         languages[component.folder].add(component.language)
@@ -151,7 +155,7 @@ def _without_members(marked: Sequence[Component], read: Read) -> tuple[Component
                 kept.append(component)
             continue
         same = [one for one in above if one.language is component.language]
-        if not any(_belongs(component, one, read) for one in same):
+        if not any(_belongs(component, one, read, declared) for one in same):
             kept.append(component)
     return tuple(kept)
 
@@ -160,22 +164,30 @@ def _is_below(folder: str, other: str) -> bool:
     return bool(folder) and (not other or folder.startswith(f"{other}/")) and folder != other
 
 
-def _belongs(component: Component, upper: Component, read: Read) -> bool:
-    """Whether it is a member of the workspace that a component above it declares."""
+def _belongs(
+    component: Component, upper: Component, read: Read, declared: dict[Component, Declared]
+) -> bool:
+    """Whether what runs at the component above it tries it, too; each says so once."""
     if WEAK.issuperset(component.markers):
         return True
+    if upper not in declared:
+        declared[upper] = declared_by(upper.language, declaring(upper, read))
     inner = component.folder.removeprefix(f"{upper.folder}/" if upper.folder else "")
-    contents = {name: _content(read, upper.path(name)) for name in _declaring(upper)}
-    return is_member(inner, upper.language, contents)
+    candidate = Candidate(inner, component.markers, lambda name: read(component.path(name)))
+    return declared[upper](candidate)
 
 
-def _declaring(upper: Component) -> Collection[str]:
-    beside = {
-        Language.NODE: ("pnpm-workspace.yaml",),
-        Language.GO: ("go.work",),
-        Language.JAVA: ("settings.gradle", "settings.gradle.kts"),
-    }
-    return (*upper.markers, *beside.get(upper.language, ()))
+def declaring(upper: Component, read: Read) -> Mapping[str, bytes]:
+    """What can declare parts of a component, by name."""
+    beside = (PNPM_WORKSPACE, ".npmrc") if upper.language is Language.NODE else ()
+    names = (*upper.markers, *beside)
+    contents = {name: _content(read, upper.path(name)) for name in names}
+    if upper.language is Language.JAVA:
+        folders = accumulate(upper.folder.split("/"), lambda one, step: f"{one}/{step}")
+        places = {"", *(f"{folder}/" for folder in folders if folder)}
+        configs = (read(f"{place}{MAVEN_CONFIG}") or b"" for place in sorted(places))
+        contents[MAVEN_CONFIG] = b"\n".join(configs)[:MAX_MARKER_BYTES]
+    return contents
 
 
 def _content(read: Read, path: str) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -97,7 +98,7 @@ def _install(part: Part, commands: Sequence[str], paths: Sequence[str]) -> Insta
         return part.install
     inputs = part.component.all_of(paths)
     command = "\n".join(filter(None, (part.install.prepare, *commands, *_moved(part))))
-    return replace(part.install, command=command, inputs=inputs, is_given=True)
+    return replace(part.install, command=command, inputs=inputs, is_given=True, owner=None)
 
 
 def _moved(part: Part) -> Iterator[str]:
@@ -105,7 +106,8 @@ def _moved(part: Part) -> Iterator[str]:
     folder = workdir(part.component)
     for name, target in part.linked.items():
         source, place = shlex.quote(f"{folder}/{name}"), shlex.quote(target)
-        yield f"[ ! -d {source} ] || {{ mkdir -p {part.deps} && mv {source} {place}; }}"
+        above = shlex.quote(posixpath.dirname(target))
+        yield f"[ ! -d {source} ] || {{ mkdir -p {above} && mv {source} {place}; }}"
 
 
 def _replaced(stage: Stage, language: Language, commands: Sequence[str]) -> Stage:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Sequence
+from itertools import islice
 
 from verification.engine.gating.components import Component, Read
 from verification.engine.gating.stages import (
@@ -35,13 +37,15 @@ _NEWER = r"^go: .*requires go >= [0-9.a-z]+ \(running go"
 """It asks for a newer one than the image has."""
 
 MAX_MANIFEST_BYTES = 100_000
+MAX_MANIFESTS = 500
+_MANIFESTS = ("go.mod", "go.sum", "go.work", "go.work.sum")
 _MODULE = re.compile(rb"^module[ \t]+(?P<path>[\w./~-]{1,300})\s*$", re.MULTILINE)
 
 
 def go(component: Component, paths: Sequence[str], read: Read) -> Part:
     folder = deps_of(component)
-    inputs = tuple(path for path in map(component.path, ("go.mod", "go.sum")) if path in paths)
-    needs = component.path("go.sum") in paths
+    inputs = _manifests(component, paths)
+    needs = any(path.endswith(".sum") for path in inputs)
     download = f"{unless_said(_NEWER, 'GOPROXY= GOFLAGS= go mod download')}\nexit $code"
     stages = (
         Stage(BUILD, _command("go build ./..."), Expected(ProblemFormat.GO_BUILD, Stream.OUT)),
@@ -69,6 +73,21 @@ def go(component: Component, paths: Sequence[str], read: Read) -> Part:
         },
         before=WARM,
     )
+
+
+def _manifests(component: Component, paths: Sequence[str]) -> tuple[str, ...]:
+    """Its own; below the nearest go.work those of every module: their versions are chosen together."""
+    known = frozenset(paths)
+    steps = component.folder.split("/") if component.folder else []
+    above = ("/".join(steps[:count]) for count in range(len(steps), -1, -1))
+    places = (f"{folder}/" if folder else "" for folder in above)
+    place = next((one for one in places if f"{one}go.work" in known), None)
+    if place is None:
+        return tuple(path for path in map(component.path, ("go.mod", "go.sum")) if path in known)
+    found = (
+        path for path in paths if path.startswith(place) and posixpath.basename(path) in _MANIFESTS
+    )
+    return tuple(islice(found, MAX_MANIFESTS))
 
 
 def _command(said: str) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from verification.engine.gating.components import Component, Language, Read
 from verification.engine.gating.looking import look
+from verification.engine.gating.packages import with_workspace
 from verification.engine.gating.recipe_dotnet import dotnet
 from verification.engine.gating.recipe_go import go
 from verification.engine.gating.recipe_java import java
@@ -49,4 +50,5 @@ def part_of(component: Component, files: Files, components: Sequence[Component] 
     `components` are all that are tried, so that none is looked at twice.
     """
     part = RECIPES[component.language](component, files.paths, files.read)
+    part = with_workspace(part, components, files.paths, files.read)
     return replace(part, stages=(*part.stages, look(component, components)))
