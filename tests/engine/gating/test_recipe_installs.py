@@ -2,11 +2,15 @@ from __future__ import annotations
 
 import json
 import shlex
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
 from tests.engine.gating.test_recipes import PIP, part_in
 from verification.engine.gating.components import Component, Language
+from verification.engine.gating.recipe_node import UNREAD
 from verification.engine.gating.recipes import Files, part_of
 
 
@@ -109,6 +113,18 @@ def test_so_many_requirements_are_named_and_never_more_than_a_command_may_hold()
          "npm ci", ["package.json", "package-lock.json"]),
         ({"package.json": '{"workspaces": ["a"]}', "npm-shrinkwrap.json": "{}"},
          "npm ci", ["package.json", "npm-shrinkwrap.json"]),
+        ({"package.json": '{"peerDependencies": {"a": "1"}}'}, "npm install", ["package.json"]),
+        ({"package.json": '{"optionalDependencies": {"a": "1"}}'}, "npm install", ["package.json"]),
+        ({"package.json": '{"dependencies": {"a": "1"}}', "yarn.lock": ""},
+         "yarn install --frozen-lockfile", ["package.json", "yarn.lock"]),
+        ({"package.json": '{"dependencies": {"a": "1"}}', "pnpm-lock.yaml": ""},
+         "pnpm install --frozen-lockfile", ["package.json", "pnpm-lock.yaml"]),
+        ({"package.json": '{"dependencies": {"a": "1"}}', "package-lock.json": "{}", "yarn.lock": ""},
+         "npm ci", ["package.json", "package-lock.json"]),
+        ({"package.json": '{"peerDependencies": {"a": "file:a"}}', "a/package.json": "{}"},
+         "npm install", ["package.json", "a/package.json"]),
+        ({"package.json": '{"dependencies": {"a": "1"}}', "pnpm-workspace.yaml": "", "a/b.js": ""},
+         "npm install", ["package.json", "pnpm-workspace.yaml", "a/b.js"]),
         ({"package.json": "{}", "package-lock.json": "{}"}, "", []),
         ({"package.json": '{"dependencies": ["a"]}'}, "", []),
         ({"package.json": "[" * 100_000}, "", []),
@@ -127,6 +143,72 @@ def test_node_is_installed_from_its_manifests_alone(
     assert verb in part.install.command
     assert list(part.install.inputs) == inputs
     assert bool(part.linked) is bool(verb)
+
+
+@pytest.mark.parametrize(
+    ("lock", "text", "tools", "ran"),
+    [
+        ("yarn.lock", "# yarn lockfile v1\n", {"yarn": "1.22.22"}, "yarn"),
+        ("yarn.lock", "# yarn lockfile v1\n", {"yarn": "4.1.0"}, "npm"),
+        ("yarn.lock", "# yarn lockfile v1\n", {}, "npm"),
+        ("yarn.lock", "__metadata:\n", {"yarn": "1.22.22"}, "npm"),
+        ("pnpm-lock.yaml", "lockfileVersion: '9.0'\n", {"pnpm": "10.2.0"}, "pnpm"),
+        ("pnpm-lock.yaml", "lockfileVersion: '9.0'\n", {"pnpm": "9.1.0"}, "pnpm"),
+        ("pnpm-lock.yaml", "lockfileVersion: '6.0'\n", {"pnpm": "8.1.0"}, "pnpm"),
+        ("pnpm-lock.yaml", "lockfileVersion: '9.0'\n", {"pnpm": "8.1.0"}, "npm"),
+        ("pnpm-lock.yaml", "lockfileVersion: 5.4\n", {"pnpm": "9.1.0"}, "npm"),
+        ("pnpm-lock.yaml", "", {}, "npm"),
+    ],
+)
+def test_a_lock_file_is_read_by_its_own_tool_where_the_image_has_that(
+    tmp_path: Path, lock: str, text: str, tools: dict[str, str], ran: str
+) -> None:
+    code, said = installed_by(tmp_path, lock, text, {"npm": "11", **tools})
+
+    assert (code, f"{ran} install" in said, UNREAD in said) == (0, True, ran == "npm")
+
+
+@pytest.mark.parametrize(
+    ("failing", "code"),
+    [
+        ("npm error code EUNSUPPORTEDPROTOCOL", 126),
+        ("npm error code ERESOLVE", 126),
+        ("code E404", 1),
+    ],
+)
+def test_what_npm_alone_cannot_do_is_not_the_works_fault(
+    tmp_path: Path, failing: str, code: int
+) -> None:
+    assert installed_by(tmp_path, "yarn.lock", "", {"npm": "11"}, failing)[0] == code
+
+
+def installed_by(
+    place: Path, lock: str, text: str, tools: Mapping[str, str], failing: str = ""
+) -> tuple[int, str]:
+    """Run the install with tools that only say how they were called, or fail with these words."""
+    package = '{"dependencies": {"a": "1"}}'
+    command = part_in(Language.NODE, {"package.json": package, lock: text}).install.command
+    for folder in ("bin", "work"):
+        (place / folder).mkdir()
+    (place / "work/package.json").write_text(package)
+    (place / "work" / lock).write_text(text)
+    ends = f'case "$1" in install) echo "{failing}"; exit 1;; esac\n' if failing else ""
+    for name, version in tools.items():
+        tool = place / "bin" / name
+        tool.write_text(
+            f'#!/bin/sh\n[ "$1" = --version ] && echo {version} && exit\n{ends}echo "{name} $*"\n'
+        )
+        tool.chmod(0o755)
+    ended = subprocess.run(
+        ["/bin/sh", "-c", '(set -e; eval "$LV_COMMAND")'],
+        env={
+            "LV_COMMAND": command.replace("/deps/root.node", str(place / "deps")),
+            "LV_REPORT": str(place / "report"),
+            "PATH": f"{place}/bin:/usr/bin:/bin",
+        },
+        cwd=place / "work", capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    return ended.returncode, ended.stdout
 
 
 def test_go_is_installed_where_it_names_sums() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -25,6 +26,7 @@ from verification.engine.gating.stages import (
     Stream,
     deps_of,
 )
+from verification.engine.gating.unforeseen import unless_said
 from verification.engine.reports.coverage import CoverageFormat
 from verification.engine.reports.problems import ProblemFormat
 from verification.engine.reports.testing import TestFormat
@@ -33,6 +35,23 @@ MAX_SCRIPT_CHARS = 2_000
 MAX_LOCK_BYTES = 10_000_000
 LOCKS = ("npm-shrinkwrap.json", "package-lock.json")
 MANIFESTS = ("package.json", *LOCKS)
+NEEDS = ("dependencies", "devDependencies", "optionalDependencies", "peerDependencies")
+# Each with what tells that the image has who reads it, and with how that installs.
+OTHERS = {
+    "yarn.lock": (
+        'case "$(yarn --version) $(head -n 3 yarn.lock)" in 1.*"yarn lockfile v1"*) ;; *) false ;; esac',
+        "yarn install --frozen-lockfile --non-interactive",
+    ),
+    "pnpm-lock.yaml": (
+        'case "$(pnpm --version) $(head -n 1 pnpm-lock.yaml)" in '
+        '8.*"\'6."*|9.*"\'9."*|1[0-9].*"\'9."*) ;; *) false ;; esac',
+        "pnpm install --frozen-lockfile",
+    ),
+}
+UNREAD = "Nothing in the image reads the package's lock file: npm chose the versions."
+_BY_NPM = "npm {verb} --no-audit --no-fund"
+_NOT_BY_NPM = "code (ERESOLVE|EUNSUPPORTEDPROTOCOL)"
+"""What npm does not do, and whoever wrote the lock file may well."""
 # The work's scripts may have put anything on its own path, a `node` among them.
 _JUDGED = f"PATH={JUDGES}:/usr/local/bin:/usr/bin:/bin"
 _VERSION = r"(?:[~^<>=]{0,2}[\dxX*][\w.*+-]*|\|\||-)"
@@ -85,7 +104,7 @@ def node(component: Component, paths: Sequence[str], read: Read) -> Part:
         **inner_table(package, "dependencies"),
         **inner_table(package, "devDependencies"),
     }
-    needs = bool(known) or "workspaces" in package
+    needs = any(inner_table(package, one) for one in NEEDS) or "workspaces" in package
     folder = deps_of(component)
     judges = _judges(known, _locked(component, read))
     stages = (
@@ -141,24 +160,34 @@ def _install(
 ) -> Install:
     """By the manifests alone, so that the package's own scripts have nothing to work on yet."""
     inputs = tuple(path for path in map(component.path, MANIFESTS) if path in paths)
-    verb = "ci" if len(inputs) > 1 else "install"
-    copied, told = "./*.json", "npm pkg delete scripts && "
-    if _is_local(package):
+    has_own = len(inputs) > 1
+    other = next((one for one in OTHERS if component.path(one) in paths and not has_own), "")
+    copied, told = f"./*.json {other}".rstrip(), "npm pkg delete scripts && "
+    if other:
+        inputs = (*inputs, component.path(other))
+    if _is_local(package) or component.path("pnpm-workspace.yaml") in paths:
         inputs = component.all_of(paths)
         copied, told = "-r .", ""
+    by_npm = _BY_NPM.format(verb="ci" if has_own else "install")
     return Install(
         f"mkdir -p {folder} && cp {copied} {folder} && cd {folder} && {told}"
-        f"npm {verb} --no-audit --no-fund",
+        f"{_by_other(other, by_npm) if other else by_npm}",
         inputs,
+        notes=(UNREAD,),
     )
+
+
+def _by_other(lock: str, by_npm: str) -> str:
+    """By who wrote the lock file; where that is not there, by npm, as far as npm can."""
+    is_there, command = OTHERS[lock]
+    npm = f"{{ {by_npm} || {by_npm} --legacy-peer-deps; }} && echo {shlex.quote(UNREAD)}"
+    tried = f"if {is_there}; then {command}; else {npm}; fi"
+    return f"{unless_said(_NOT_BY_NPM, f'{{ {tried}; }}')}\nexit $code"
 
 
 def _is_local(package: Mapping[str, Any]) -> bool:
     """Whether it needs packages that lie beside it."""
-    named = [
-        *inner_table(package, "dependencies").values(),
-        *inner_table(package, "devDependencies").values(),
-    ]
+    named = (version for one in NEEDS for version in inner_table(package, one).values())
     return "workspaces" in package or any(str(one).startswith(_LOCAL) for one in named)
 
 
