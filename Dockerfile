@@ -19,7 +19,11 @@ RUN python -m compileall -q /app
 
 FROM python:3.12-slim
 
-RUN groupadd --gid 10001 loomverify \
+# Repositories: git for all, ssh for addresses of ssh and for signatures.
+RUN apt-get update \
+    && apt-get install -y --no-install-recommends git openssh-client \
+    && rm -rf /var/lib/apt/lists/* \
+    && groupadd --gid 10001 loomverify \
     && useradd --uid 10001 --gid loomverify --home-dir /data --shell /usr/sbin/nologin loomverify \
     && install -d -o loomverify -g loomverify -m 0750 /data
 COPY --from=build /opt/venv /opt/venv

@@ -135,7 +135,7 @@ STEPS_BY_NAME: dict[str, Callable[[World, str, int], None]] = {
 
 
 @settings(
-    max_examples=4,
+    max_examples=3,
     deadline=None,
     phases=(Phase.explicit, Phase.generate),
     suppress_health_check=[HealthCheck.too_slow],
@@ -172,7 +172,7 @@ TREES = st.dictionaries(
 
 
 @settings(
-    max_examples=8,
+    max_examples=5,
     deadline=None,
     phases=(Phase.explicit, Phase.generate),
     suppress_health_check=[HealthCheck.too_slow],

@@ -175,14 +175,18 @@ def test_what_is_too_large_is_refused(
             assert refused(mirror, repo, tree) == ("change.too_large", path)
 
 
-def test_a_huge_file_in_the_base_is_refused_by_its_size_alone(repo: Repo, mirror: Mirror) -> None:
-    blob = repo.git("hash-object", "-w", "--stdin", given=b"\0" * (trees.MAX_TREE_BYTES + 1))
+def test_a_huge_file_in_the_base_is_refused_by_its_size_alone(
+    repo: Repo, mirror: Mirror, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trees, "MAX_TREE_BYTES", 2_000_000)
+    blob = repo.blob(b"\0" * 2_000_001)
     base = repo.commit_tree(repo.tree(("100644", blob, "huge.bin")))
     repo.git("update-ref", "refs/heads/main", base)
     repo.git("update-ref", "refs/heads/work", base)
     repo.commit({"a": "1"}, "work")
 
-    assert refused(mirror, repo, repo.git("rev-parse", "work^{tree}")) == ("change.too_large", "")
+    tree = repo.git("rev-parse", "work^{tree}")
+    assert refused(mirror, repo, tree, takes_binary=True) == ("change.too_large", "")
 
 
 def test_a_change_that_changes_nothing_is_empty(repo: Repo, mirror: Mirror) -> None:

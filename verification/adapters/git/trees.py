@@ -68,7 +68,7 @@ def changed(git: Git, base_tree: str, tree: str, *, takes_binary: bool) -> list[
     """Return what is changed, by path; refuse what is not safe to look at.
 
     Raises:
-        ChangeRefused: see docs/repositories.md, "What is refused".
+        ChangeRefused: see docs/landing.md, "Submit a change".
     """
     if base_tree == tree:
         raise ChangeRefused("change.empty", "The change changes nothing.")
