@@ -1,0 +1,173 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from loomverify.accounts.models import AuditEntry, Project, Role
+from tests.actions.builders import make_action, make_change, make_repository
+from tests.actions.conftest import signed_in
+from tests.actions.landing.scene import Origin
+from tests.builders import make_project, make_run
+from verification.actions.models import Action, ActionKind, ActionState, Repository
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def project(db: None) -> Project:
+    return make_project("loom")
+
+
+@pytest.fixture
+def admin(project: Project) -> Client:
+    return signed_in(project, Role.ADMIN)
+
+
+def acted(project: Project, **columns: Any) -> Action:
+    return make_action(make_change(make_run(project)), **columns)
+
+
+LANDING, SETTINGS = "/p/loom/landing/", "/p/loom/settings/repositories/"
+
+
+def test_an_empty_page_says_what_is_missing(admin: Client, project: Project) -> None:
+    first = admin.get(LANDING).content.decode()
+    make_repository(project)
+    second = admin.get(LANDING).content.decode()
+
+    assert "Register a repository" in first
+    assert "Submit a run with a change" in second
+
+
+def test_a_page_asks_as_often_for_fifty_actions_as_for_one(admin: Client, project: Project) -> None:
+    acted(project)
+    admin.get(LANDING)  # what is kept from one page to the next is there
+    with CaptureQueriesContext(
+        connection,
+    ) as one:
+        admin.get(LANDING)
+    for kind in ActionKind.values:
+        for state in ActionState.values:
+            acted(project, kind=kind, state=state, reason_code="conflict", ref="refs/heads/main")
+    with CaptureQueriesContext(connection) as many:
+        page = admin.get(LANDING).content.decode()
+
+    assert len(many) == len(one)
+    assert page.count("</li>") > len(ActionKind) * len(ActionState)
+
+
+@pytest.mark.parametrize(
+    ("query", "shown"),
+    [
+        ("", {"proposed", "held"}),
+        ("?state=held", {"held"}),
+        ("?state=nonsense", {"proposed", "held"}),
+        ("?repository=app", {"held"}),
+        ("?kind=revert", {"held"}),
+        ("?run=nonsense%00", {"proposed", "held"}),
+        ("?kind=close", set()),
+    ],
+)
+def test_filters_stand_in_the_address(
+    admin: Client, project: Project, query: str, shown: set[str]
+) -> None:
+    acted(project)
+    change = make_change(make_run(project), make_repository(project, name="app"))
+    make_action(change, kind="revert", state="held")
+
+    rows = admin.get(LANDING + query).context["rows"]
+
+    assert {one.row.state for one in rows} == shown
+
+
+def test_a_reviewer_lets_it_be_done_from_the_runs_page_and_a_viewer_does_not(
+    project: Project,
+) -> None:
+    action = acted(project)
+    run = action.change.run
+    reviewer, viewer = signed_in(project, Role.REVIEWER), signed_in(project, Role.VIEWER)
+    page = f"/p/loom/runs/{run.uuid}/"
+
+    assert "Land it" in reviewer.get(page).content.decode()
+    assert "Land it" not in viewer.get(page).content.decode()
+    refused = viewer.post(f"{LANDING}{action.uuid}/approve/")
+    done = reviewer.post(f"{LANDING}{action.uuid}/approve/", {"next": page})
+    again = reviewer.post(f"{LANDING}{action.uuid}/decline/", {"next": page}, follow=True)
+
+    assert (refused.status_code, done.status_code, done["Location"]) == (403, 302, page)
+    action.refresh_from_db()
+    assert (action.state, action.decided_by) == ("pending", "reviewer-of-loom")
+    assert "It is pending already." in again.content.decode()
+    assert AuditEntry.objects.filter(verb="action.approved").count() == 1
+
+
+def test_another_projects_action_is_not_there(project: Project, admin: Client) -> None:
+    theirs = acted(make_project("theirs"))
+
+    assert admin.post(f"{LANDING}{theirs.uuid}/approve/").status_code == 404
+    assert admin.get(f"{SETTINGS}{theirs.change.repository.uuid}/").status_code == 404
+
+
+def test_a_repository_is_registered_tested_changed_and_removed(
+    admin: Client, project: Project, origin: Origin
+) -> None:
+    fields = {
+        "name": "app", "location": str(origin.path), "target_branch": "main",
+        "author_name": "LoomVerify", "author_email": "loom@example.com",
+        "commit_mode": "propose", "branch_mode": "do", "revert_mode": "propose",
+    }  # fmt: skip
+    assert admin.post(SETTINGS, fields).status_code == 302
+    row = Repository.objects.get()
+    tested = admin.post(f"{SETTINGS}{row.uuid}/test/", follow=True).content.decode()
+    assert f"main is at {origin.tip()[:12]}" in tested
+
+    changed = admin.post(f"{SETTINGS}{row.uuid}/", {**fields, "target_branch": "trunk"})
+    assert changed.status_code == 302
+    missing = admin.post(f"{SETTINGS}{row.uuid}/test/", follow=True).content.decode()
+    assert "has no branch trunk" in missing
+
+    admin.post(f"{SETTINGS}{row.uuid}/remove/")
+    assert list(AuditEntry.objects.order_by("id").values_list("verb", flat=True)) == [
+        "repository.registered", "repository.changed", "repository.removed",
+    ]  # fmt: skip
+    assert admin.post(SETTINGS, fields).status_code == 302, "its name is free again"
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("name", "../x"),
+        ("name", "Upper"),
+        ("location", "ext::sh -c touch% /tmp/x"),
+        ("location", "--upload-pack=x"),
+        ("location", "https://user:secret@git.example.com/x"),
+        ("location", "http://169.254.169.254/x.git"),
+        ("location", "https://10.0.0.1/x.git"),
+        ("target_branch", "a..b"),
+        ("target_branch", "-x"),
+        ("target_branch", "loomverify/review/x"),
+        ("author_name", "A <b>"),
+        ("author_email", "nobody"),
+        ("credential_reference", "DATABASE_URL"),
+        ("signing_reference", "HOME"),
+        ("commit_mode", "always"),
+    ],
+)
+def test_what_no_repository_can_be_is_refused_at_its_field(
+    admin: Client, field: str, value: str
+) -> None:
+    fields = {
+        "name": "app", "location": "/srv/app.git", "target_branch": "main",
+        "author_name": "LoomVerify", "author_email": "loom@example.com",
+        "commit_mode": "do", "branch_mode": "do", "revert_mode": "do", field: value,
+    }  # fmt: skip
+
+    page = admin.post(SETTINGS, fields)
+
+    assert page.status_code == 422
+    assert list(page.context["form"].errors) == [field]
+    assert not Repository.objects.exists()
