@@ -11,7 +11,8 @@ from loomverify.accounts.models import Project
 from tests.actions.report.test_report_schedule import reader, switched_on
 from tests.builders import make_project
 from verification.actions.models import Mail
-from verification.actions.report.warnings import Looked, sweep
+from verification.actions.report.forgetting import Looked
+from verification.actions.report.warnings import LOOKS_EVERY, sweep
 from verification.runs.models import OutboxEvent
 from verification.verifiers.models import Budget, Spending
 
@@ -36,7 +37,7 @@ def spend(project: Project, usd: str, kept: str = "0", day: date = TODAY) -> Non
 
 
 def look(now: datetime = NOON) -> int:
-    return sweep(looked=Looked(), now=now)
+    return sweep(looked=Looked(LOOKS_EVERY), now=now)
 
 
 @pytest.mark.parametrize(
@@ -101,7 +102,7 @@ def test_those_who_get_the_report_are_mailed(project: Project) -> None:
 
 
 def test_the_relay_looks_twice_a_minute_at_most(project: Project) -> None:
-    looked = Looked()
+    looked = Looked(LOOKS_EVERY)
     sweep(looked=looked, now=NOON)
 
     with CaptureQueriesContext(connection) as asked:

@@ -17,13 +17,16 @@ from loomverify.accounts.access import SYSTEM
 from loomverify.accounts.models import Member, Project, Role, User
 from tests.actions.conftest import drain_messages
 from tests.builders import make_project, make_run, make_user
+from tests.golden.builders import make_replay
 from tests.reviews.mail_server import MailServer, running_mail_server
 from tests.reviews.noticing import make_reader, waiting
 from verification.actions.models import Mail, NightReport, ReportSettings
-from verification.actions.report import mailing, preferences, schedule
+from verification.actions.report import forgetting, mailing, preferences, schedule
 from verification.actions.report.gathering import report
 from verification.actions.report.nights import Hours, last_night
 from verification.actions.report.preferences import Wanted
+from verification.golden.models import GoldenNotice
+from verification.golden.replays import notices as regressions
 from verification.reviews.models import Notice
 from verification.reviews.notices import due as notices
 from verification.reviews.notices.services import Pace
@@ -236,3 +239,33 @@ def test_the_documented_payload_is_the_one_sent(project: Project) -> None:
     assert {name: type(one) for name, one in told.items()} == {
         name: type(one) for name, one in example.items()
     }
+
+
+def test_reports_and_mails_are_kept_no_longer_than_runs(project: Project) -> None:
+    Project.objects.filter(pk=project.pk).update(retention_days=10)
+    row = switched_on(project, reader(project))
+    schedule.make(row.pk, now=AT)
+    Mail.objects.update(created_at=AT)
+
+    counts = []
+    for days in (6, 8, 9.9, 10.1):
+        forgetting.forget(AT + timedelta(days=days))
+        counts.append((NightReport.objects.count(), Mail.objects.count()))
+
+    assert counts == [(1, 1), (1, 0), (1, 0), (0, 0)]
+
+
+def test_in_quiet_hours_a_regression_is_not_mailed_but_after(project: Project) -> None:
+    member = reader(project)
+    GoldenNotice.objects.create(member=member)
+    GoldenNotice.objects.update(created_at=NIGHT_ENDS - 12 * HOUR)
+    make_replay(
+        project,
+        created_at=NIGHT_ENDS - 5 * HOUR,
+        purpose="nightly",
+        counts={"regressed": 1},
+        total=1,
+    )
+    switched_on(project, quiet_begins=time(22), quiet_ends=time(9))
+
+    assert [regressions.due(at).count() for at in (NIGHT_ENDS, NIGHT_ENDS + HOUR)] == [0, 1]

@@ -28,7 +28,6 @@ logger = logging.getLogger(__name__)
 
 SEND_TASK = "verification.actions.send_mail"
 TRIED_FOR = timedelta(days=2)
-KEPT_FOR = timedelta(days=7)
 MAX_SUBJECT_CHARS = 190
 LOCK_SPACE = 0x6D61696C
 """Parts our advisory locks from others'."""
@@ -37,7 +36,6 @@ _pace = Pace()
 
 def add(members: Iterable[Member], *, subject: str, body: str) -> None:
     """Put a mail to each on its way, in the caller's transaction."""
-    Mail.objects.filter(created_at__lt=timezone.now() - KEPT_FOR).delete()
     Mail.objects.bulk_create(
         Mail(
             member=member,

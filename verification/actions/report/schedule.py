@@ -38,7 +38,6 @@ logger = logging.getLogger(__name__)
 
 MAKE_TASK = "verification.actions.make_report"
 LATE = timedelta(hours=24)
-KEPT_FOR = timedelta(days=400)
 _pace = Pace()
 
 
@@ -101,7 +100,6 @@ def make(settings_id: int, *, now: datetime | None = None) -> bool:
         outbox.add(outbox.REPORT_MORNING, project_id=row.project_id, payload=payload(told))
         members = reachable(row.project).filter(pk__in=row.recipients.values("pk"))
         mailing.add(members, subject=f"{told.project}: {summary(told)}", body=text)
-        NightReport.objects.filter(project=row.project, end__lt=now - KEPT_FOR).delete()
     logger.info("report_made report=%s runs=%d needs=%d", kept.uuid, told.runs, told.needs_count)
     return True
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 
@@ -14,6 +13,7 @@ from django.utils import timezone
 from loomverify.accounts.mails import link
 from verification.actions.models import BudgetWarning, ReportSettings
 from verification.actions.report import mailing, saying
+from verification.actions.report.forgetting import Looked
 from verification.actions.report.preferences import reachable
 from verification.actions.report.values import WARNS_FROM
 from verification.reviews.notices.text import one_line
@@ -25,18 +25,7 @@ LOOKS_EVERY = timedelta(seconds=30)
 Scope = tuple[int, int | None]
 
 
-@dataclass(slots=True)
-class Looked:
-    at: datetime | None = None
-
-    def may_look(self, now: datetime) -> bool:
-        if self.at and self.at - LOOKS_EVERY <= now < self.at:
-            return False
-        self.at = now + LOOKS_EVERY
-        return True
-
-
-_looked = Looked()
+_looked = Looked(LOOKS_EVERY)
 
 
 def sweep(*, looked: Looked = _looked, now: datetime | None = None) -> int:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 
 def register() -> None:
-    from verification.actions.report import mailing, preferences, schedule, warnings
+    from verification.actions.report import forgetting, mailing, preferences, schedule, warnings
     from verification.reviews.notices import quiet
     from verification.runs import outbox
 
     outbox.on_sweep(schedule.sweep)
     outbox.on_sweep(warnings.sweep)
     outbox.on_sweep(mailing.sweep)
+    outbox.on_sweep(forgetting.sweep)
     quiet.register(preferences.quiet_projects)
