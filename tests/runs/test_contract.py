@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -24,16 +23,12 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-import loomverify.urls
-from loomverify.api import api
+from tests.openapi import openapi_document
 from tests.runs.conftest import body_of
 from tests.stack import Stack, running_stack
 from verification.golden.cases.examples import DOCUMENT as DOCUMENT_OF_CASE
 
-assert loomverify.urls.urlpatterns, "every room has added its addresses"
-
-
-DOCUMENT = json.loads(json.dumps(api.get_openapi_schema(), default=str))
+DOCUMENT = openapi_document()
 SCHEMA = schemathesis.openapi.from_dict(DOCUMENT)
 FOUND = list(SCHEMA.get_all_operations())
 OPERATIONS: dict[str, APIOperation[Any, Any, Any, Any]] = {

@@ -12,15 +12,14 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-import loomverify.urls
 from loomverify.accounts.access import SYSTEM
 from loomverify.accounts.models import ApiKey, Project, Role
 from loomverify.accounts.services import create_api_key
-from loomverify.api import api
 from processes.models import Rule
 from tests.actions.builders import make_action, make_change, make_repository
 from tests.golden.builders import document, make_case, make_replay
 from tests.judged import make_artefact, make_call, make_remediation
+from tests.openapi import openapi_document
 from tests.reviewing import make_review
 from tests.runs.conftest import Caller, body_of, new_process, new_project
 from tests.trials.builders import (
@@ -35,9 +34,7 @@ from verification.rules.models import Drawn, Expected, Pin, Sample
 from verification.runs.models import Finding, Run
 from verification.verifiers.connections import Terms, add_connection
 
-assert loomverify.urls.urlpatterns, "every room has added its addresses"
-
-DOCUMENT = json.loads(json.dumps(api.get_openapi_schema(), default=str))
+DOCUMENT = openapi_document()
 OPERATIONS = {
     f"{method.upper()} {path.removeprefix('/api/v1')}": operation
     for path, methods in DOCUMENT["paths"].items()

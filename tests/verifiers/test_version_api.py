@@ -7,7 +7,7 @@ import pytest
 
 from loomverify.accounts.access import SYSTEM
 from loomverify.accounts.models import AuditEntry, Project, Role
-from loomverify.api import api
+from tests.openapi import openapi_document
 from tests.runs.conftest import Caller, problem
 from verification.engine.verifier import LEGACY_FLAGS, Flags, VerifierSpec
 from verification.verifiers import connections, examples
@@ -15,7 +15,7 @@ from verification.verifiers.connections import Terms
 from verification.verifiers.models import VerifierVersion
 from verification.verifiers.services import add_version
 
-DOCUMENT = json.loads(json.dumps(api.get_openapi_schema(), default=str))
+DOCUMENT = openapi_document()
 
 
 @pytest.fixture
