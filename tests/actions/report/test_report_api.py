@@ -68,6 +68,8 @@ def test_markdown_is_the_same_as_the_page_s(project: Project) -> None:
         ("?until=0001-01-01", "filter.invalid"),
         ("?until=9999-12-31T23:59:59-14:00", "filter.invalid"),
         ("?since=0001-01-01T00:00", "filter.invalid"),
+        ("?since=0002-01-01T00:00", "filter.invalid"),
+        ("?until=9999-12-31T23:59", "filter.invalid"),
         ("?from=24h", "parameter.unknown"),
         ("?since=99999d", "filter.invalid"),
     ],

@@ -14,6 +14,8 @@ from verification.actions.report.nights import LONGEST, Hours, Night, last_night
 from verification.reviews.notices.times import zone_named
 from verification.runs.selectors import moment
 
+YEARS = range(1900, 9000)
+
 
 def night_asked(
     project: Project, hours: Hours, query: Mapping[str, str], names: tuple[str, str]
@@ -44,18 +46,21 @@ def night_asked(
 
 
 def _moment(name: str, text: str, zone: ZoneInfo) -> datetime:
-    try:
-        local = datetime.fromisoformat(text)
-        if local.tzinfo is None and local.year > 1:
-            return local.replace(tzinfo=zone).astimezone(UTC)
-    except (ValueError, OverflowError):
-        pass
-    found = moment(name, text)
-    if not 1900 < found.year < 9000:
+    found = _local(text, zone) or moment(name, text).astimezone(UTC)
+    if found.year not in YEARS:
         raise InputError(
             "filter.invalid", "This is no time of ours.", loc=("query", name), status=400
         )
-    return found.astimezone(UTC)
+    return found
+
+
+def _local(text: str, zone: ZoneInfo) -> datetime | None:
+    """A time without an offset. None: it is none, or names one."""
+    try:
+        local = datetime.fromisoformat(text)
+        return None if local.tzinfo else local.replace(tzinfo=zone).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
 
 
 def _minute(at: datetime) -> datetime:
