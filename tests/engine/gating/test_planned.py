@@ -216,3 +216,22 @@ def test_no_plan_raises(text: str) -> None:
 
     for named in found.values():
         assert not (named.starts and named.unreadable)
+
+
+@pytest.mark.parametrize(
+    ("own", "found"),
+    [
+        ("", ["."]),
+        ("{path: ., seconds: {test: 5}}", ["."]),
+        ("{path: other, commands: {test: mvn test -pl b}}", ["."]),
+        ("{path: ., commands: {test: mvn test -pl b}}", [".", "a"]),
+        ("{path: ., language: java, commands: {build: 'true'}}", [".", "a"]),
+    ],
+)
+def test_below_commands_of_the_works_own_a_module_is_tried_on_its_own(
+    own: str, found: list[str]
+) -> None:
+    project = "<project><modules><module>a</module></modules></project>"
+    files = {"pom.xml": project, "a/pom.xml": "", "loomverify.yaml": f"components: [{own}]"}
+
+    assert [part.component.folder or "." for part in plan("", files).parts] == found

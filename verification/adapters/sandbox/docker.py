@@ -70,6 +70,7 @@ class DockerSandbox:
     listen: Listen = lambda _part, _gate, _chunk: None
     open: set[Container] = field(default_factory=set)
     stopped: threading.Event = field(default_factory=threading.Event)
+    installing: dict[str, threading.Lock] = field(default_factory=dict)
     made: dict[tuple[str, tuple[str, ...]], str | SandboxLost] = field(default_factory=dict)
 
     def stop(self) -> None:
@@ -149,8 +150,12 @@ class DockerSandbox:
 
     def install(self, part: Part) -> Installed:
         image = self.image(part)
-        if self.images.has(image):
-            return Installed(image)
+        with self.installing.setdefault(
+            image, threading.Lock()
+        ):  # packages of a workspace share it
+            return Installed(image) if self.images.has(image) else self._install(part, image)
+
+    def _install(self, part: Part, image: str) -> Installed:
         tools = self._tools(part.tools, part.judges)
         with self._opened(Opened(tools, is_open=True)) as container:
             folder = workdir(part.install.owner or part.component)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import accumulate
 
-from verification.engine.gating.members import Candidate, Declared, declared_by
+from verification.engine.gating.members import Candidate, Declared, declared_by, tries_nothing
 from verification.engine.gating.members_java import MAVEN_CONFIG
 from verification.engine.gating.members_node import PNPM_WORKSPACE
 
@@ -115,14 +115,17 @@ class Components:
     left_out: int = 0
 
 
-def components_of(paths: Iterable[str], read: Read, words: str = "") -> Components:
+def components_of(
+    paths: Iterable[str], read: Read, words: str = "", named: Collection[str] = ()
+) -> Components:
     """Return the components of a workspace, nearest to the root first.
 
-    `paths` are those of its files; `words` are the plan's, for a workspace without a marker.
+    `paths` are those of its files; `words` are the plan's, for a workspace without a marker. In
+    folders that are `named` the work runs commands of its own: nobody knows what they leave out.
     """
     known = tuple(paths)
     marked = _marked(known)
-    own = _without_members(marked[:MAX_MARKED], read)
+    own = _without_members(marked[:MAX_MARKED], read, named)
     if not own:
         return Components(_by_words(known, words))
     more = max(0, len(marked) - MAX_MARKED)
@@ -141,9 +144,13 @@ def _marked(paths: Sequence[str]) -> list[Component]:
     return [Component(*key, tuple(sorted(found[key]))) for key in keys]
 
 
-def _without_members(marked: Sequence[Component], read: Read) -> tuple[Component, ...]:
+def _without_members(
+    marked: Sequence[Component], read: Read, named: Collection[str]
+) -> tuple[Component, ...]:
     kept: list[Component] = []
-    declared: dict[Component, Declared] = {}
+    declared: dict[Component, Declared] = {
+        one: tries_nothing for one in marked if one.folder in named
+    }
     languages = {component.folder: set[Language]() for component in marked}
     for component in marked:
         languages[component.folder].add(component.language)

@@ -45,6 +45,10 @@ Declared = Callable[[Candidate], bool]
 """Whether what a component runs at its top tries that folder, too."""
 
 
+def tries_nothing(_candidate: Candidate) -> bool:
+    return False
+
+
 def declared_by(language: str, contents: Mapping[str, bytes]) -> Declared:
     """`contents` are those of a component's marker files, by name; what is odd declares nothing.
 
@@ -52,7 +56,7 @@ def declared_by(language: str, contents: Mapping[str, bytes]) -> Declared:
     """
     readers = {"node": _node, "rust": _rust, "java": _java, "dotnet": _dotnet}
     reader = readers.get(language)
-    return reader(contents) if reader else lambda _one: False
+    return reader(contents) if reader else tries_nothing
 
 
 def _node(contents: Mapping[str, bytes]) -> Declared:

@@ -10,10 +10,12 @@ from verification.engine.case import Case
 from verification.engine.evidence import Workspace
 from verification.engine.gating.components import MAX_COMPONENTS, Component, components_of
 from verification.engine.gating.given import REPLACED, Named, with_fewer, with_named
-from verification.engine.gating.overrides import Own, Placed, placed, read_overrides
+from verification.engine.gating.overrides import Overrides, Own, Placed, placed, read_overrides
 from verification.engine.gating.planned import planned_of
 from verification.engine.gating.recipes import Files, part_of
-from verification.engine.gating.stages import LINT, OWN_FILE, Part
+from verification.engine.gating.stages import BUILD, LINT, OWN_FILE, TEST, Part
+
+_TRIES = frozenset({BUILD, TEST})
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +48,12 @@ def plan_of(case: Case, workspace: Workspace) -> Plan:
 def found_of(case: Case, workspace: Workspace) -> Found:
     task = case.submission.task
     files = Files([one.path for one in case.submission.files], _reader(case, workspace))
-    found = components_of(files.paths, files.read, f"{task.plan}\n{task.description}")
     content = files.read(OWN_FILE)
-    if content is None:
-        return Found(files, Placed(found.found), found.left_out)
-    return Found(files, placed(read_overrides(content), found.found, files.paths), found.left_out)
+    said = Overrides() if content is None else read_overrides(content)
+    named = {own.folder for own in said.owns if not _TRIES.isdisjoint(own.commands)}
+    words = f"{task.plan}\n{task.description}"
+    found = components_of(files.paths, files.read, words, named)
+    return Found(files, placed(said, found.found, files.paths), found.left_out)
 
 
 def parts_of(
