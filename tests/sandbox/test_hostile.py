@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from uuid import uuid4
 
 import pytest
 from docker import APIClient
@@ -36,14 +35,24 @@ def next_run_is_unharmed(engine: APIClient) -> object:
 
 
 def test_a_fork_bomb_takes_nobody_elses_processes(engine: APIClient) -> None:
-    found = hostile(
-        engine,
-        "import os\ntry:\n    while True:\n        os.fork()\nexcept OSError:\n    raise SystemExit(3)",
+    body = (
+        "import os, signal\n"
+        "made = 0\n"
+        "try:\n"
+        "    while True:\n"
+        "        if os.fork() == 0:\n"
+        "            signal.pause()\n"
+        "        made += 1\n"
+        "except BlockingIOError:\n"
+        "    assert made < 128, made\n"
+        "    raise RuntimeError('no more processes') from None"
     )
 
-    held_in = {"tests_failed", "gate_timed_out", "gate_contradiction", "gate_out_of_memory"}
-    assert set(reasons(found.reports["test"])) <= held_in
-    assert found.reports["test"].status is not Status.PASSED
+    found = hostile(engine, body)
+
+    assert reasons(found.reports["test"]) == ["tests_failed"]
+    [failure] = found.reports["test"].failures
+    assert "no more processes" in failure.message
 
 
 def test_a_memory_bomb_is_out_of_memory(engine: APIClient) -> None:
@@ -104,28 +113,6 @@ def test_what_lies_outside_cannot_be_reached(engine: APIClient, probe: str) -> N
     assert re.search(r"OSError|PermissionError|FileNotFoundError|gaierror", failure.message)
 
 
-FETCH = (
-    "/opt/loomverify/python/bin/python -m pip download "
-    "--retries 0 --timeout 5 --no-deps --dest /tmp iniconfig==2.3.0"
-)
-
-
-def test_an_install_reaches_no_more_than_the_operators_network_does(engine: APIClient) -> None:
-    name = f"{SETTINGS.owner}-inner"
-    fetch = f"{FETCH} && : {uuid4()}"  # what was installed once is not installed again
-    inner = replace(SETTINGS, network=name)
-    engine.create_network(name, driver="bridge", internal=True)
-    try:
-        found = [
-            tried(engine, PYTHON, "install", plan={"install": [fetch]}, settings=one)
-            for one in (inner, SETTINGS)
-        ]
-    finally:
-        engine.remove_network(name)
-
-    assert [one.reports["install"].status for one in found] == [Status.FAILED, Status.PASSED]
-
-
 def test_a_setuid_file_gives_nobody_more_rights(engine: APIClient) -> None:
     body = (
         "import os, subprocess\n"
@@ -140,12 +127,20 @@ def test_a_setuid_file_gives_nobody_more_rights(engine: APIClient) -> None:
 
 
 def test_links_made_by_the_work_lead_nowhere_outside(engine: APIClient) -> None:
-    body = "import os\nreport = os.environ['LV_REPORT']\nos.symlink('/etc/passwd', report)"
+    body = (
+        "import atexit, os\n\n\n"
+        "def link():\n"
+        "    report = os.environ['LV_REPORT']\n"
+        "    os.remove(report)\n"
+        "    os.symlink('/etc/passwd', report)\n\n\n"
+        "atexit.register(link)"
+    )
 
     found = hostile(engine, body)
 
-    assert b"root:" not in (found.ended["test"].report or b"")
-    assert found.reports["test"].status is not Status.PASSED or found.reports["test"].tests
+    assert found.ended["test"].exit_code == 0
+    assert found.ended["test"].report is None
+    assert reasons(found.reports["test"]) == ["gate_contradiction"]
 
 
 def test_a_hundred_thousand_files_are_removed_with_their_container(engine: APIClient) -> None:
