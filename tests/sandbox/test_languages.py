@@ -170,6 +170,9 @@ def test_each_module_of_a_workspace_is_tried_and_finds_the_others(engine: APICli
         "go.work": "go 1.21\n\nuse (\n\t.\n\t./svc\n\t./bad\n)\n",
         "svc/go.mod": "module example.com/svc\n\ngo 1.21\n\nrequire example.com/x v0.0.0\n",
         "svc/svc.go": code,
+        "alone/go.mod": "module example.com/alone\n\ngo 1.21\n",
+        "alone/calc.go": GO["calc.go"],
+        "alone/calc_test.go": GO["calc_test.go"],
         "bad/go.mod": "module example.com/bad\n\ngo 1.21\n",
         "bad/bad.go": "package bad\n\nvar One int = true\n",
         "bad/bad_test.go": GO["calc_test.go"].replace("calc", "bad"),
@@ -179,6 +182,7 @@ def test_each_module_of_a_workspace_is_tried_and_finds_the_others(engine: APICli
 
     assert found == {
         ".": {"build": "passed", "test": "passed"},
+        "alone": {"build": "passed", "test": "passed"},
         "svc": {"build": "passed", "test": "passed"},
         "bad": {"build": "failed", "test": "skipped"},
     }

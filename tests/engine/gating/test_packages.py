@@ -97,13 +97,36 @@ def test_what_a_plan_installs_a_package_with_is_the_packages_own() -> None:
         (("go.work",), ("svc/go.mod", "go.work"), False),
         (("go.work", "go.work.sum", "a/go.mod", "a/go.sum", "a/a.go"),
          ("svc/go.mod", "go.work", "go.work.sum", "a/go.mod", "a/go.sum"), True),
-        (("go.work", "svc/go.work", "a/go.mod"), ("svc/go.mod", "svc/go.work"), False),
+        (("go.work", "svc/go.work", "a/go.sum"), ("svc/go.mod", "svc/go.work"), False),
     ],
 )  # fmt: skip
 def test_modules_of_a_workspace_of_go_are_fetched_together(
     more: tuple[str, ...], inputs: tuple[str, ...], is_needed: bool
 ) -> None:
-    install = parts(dict.fromkeys(("svc/go.mod", *more), ""))["svc"].install
+    work = "use (\n\t.\n\t./svc\n)\n"
+    install = parts(dict.fromkeys(("svc/go.mod", *more), work))["svc"].install
 
     assert bool(install.command) is is_needed
     assert install.inputs == (inputs if is_needed else ())
+
+
+@pytest.mark.parametrize(
+    ("work", "is_used"),
+    [
+        ("go 1.22\nuse ./svc\n", True),
+        ('use(\n\t"svc/" // ours\n)\n', True),
+        ("use ./other // ./svc\n", False),
+        ("// use ./svc\n", False),
+        ("replace (\n\t./svc => ./other\n)\n", False),
+        ("use (\n\t./a\n)\nreplace ./svc => ./b\n", False),
+        ("", False),
+    ],
+)
+def test_a_module_that_a_workspace_of_go_does_not_use_is_built_without_it(
+    work: str, is_used: bool
+) -> None:
+    files = {"go.work": work, "svc/go.mod": "", "svc/go.sum": "", "a/go.sum": ""}
+    part = parts(files)["svc"]
+
+    assert ("a/go.sum" in part.install.inputs) is is_used
+    assert part.environment.get("GOWORK") == (None if is_used else "off")

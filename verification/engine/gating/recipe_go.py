@@ -44,7 +44,10 @@ _MODULE = re.compile(rb"^module[ \t]+(?P<path>[\w./~-]{1,300})\s*$", re.MULTILIN
 
 def go(component: Component, paths: Sequence[str], read: Read) -> Part:
     folder = deps_of(component)
-    inputs = _manifests(component, paths)
+    above = _above(component, paths)
+    inner = component.folder.removeprefix(above or "") if above != component.path("") else ""
+    is_used = above is not None and _uses(read(f"{above}go.work") or b"", inner)
+    inputs = _manifests(component, paths, above if is_used else None)
     needs = any(path.endswith(".sum") for path in inputs)
     download = f"{unless_said(_NEWER, 'GOPROXY= GOFLAGS= go mod download')}\nexit $code"
     stages = (
@@ -70,24 +73,49 @@ def go(component: Component, paths: Sequence[str], read: Read) -> Part:
             "GOFLAGS": "-mod=readonly",
             "GOPROXY": "off",
             "GOTOOLCHAIN": "local",
+            # A workspace that does not use the module would keep it from being built at all.
+            **({} if is_used or above is None else {"GOWORK": "off"}),
         },
         before=WARM,
     )
 
 
-def _manifests(component: Component, paths: Sequence[str]) -> tuple[str, ...]:
-    """Its own; below the nearest go.work those of every module: their versions are chosen together."""
+def _above(component: Component, paths: Sequence[str]) -> str | None:
+    """The folder of the nearest go.work, with a slash at its end."""
     known = frozenset(paths)
     steps = component.folder.split("/") if component.folder else []
     above = ("/".join(steps[:count]) for count in range(len(steps), -1, -1))
     places = (f"{folder}/" if folder else "" for folder in above)
-    place = next((one for one in places if f"{one}go.work" in known), None)
+    return next((one for one in places if f"{one}go.work" in known), None)
+
+
+def _manifests(component: Component, paths: Sequence[str], place: str | None) -> tuple[str, ...]:
+    """Its own; in a workspace those of every module: their versions are chosen together."""
     if place is None:
-        return tuple(path for path in map(component.path, ("go.mod", "go.sum")) if path in known)
+        return tuple(path for path in map(component.path, ("go.mod", "go.sum")) if path in paths)
     found = (
         path for path in paths if path.startswith(place) and posixpath.basename(path) in _MANIFESTS
     )
     return tuple(islice(found, MAX_MANIFESTS))
+
+
+def _uses(content: bytes, folder: str) -> bool:
+    """Whether a go.work uses a folder below its own; '' is that one."""
+    is_open = False
+    text = content[:MAX_MANIFEST_BYTES].decode(errors="replace")
+    for line in text.replace("(", " ( ").replace(")", " ) ").split("\n"):
+        words = line.partition("//")[0].split()
+        is_one = words[:1] == ["use"]
+        words = words[is_one:]
+        if is_one and words == ["("]:
+            is_open = True
+        elif words == [")"]:
+            is_open = False
+        elif words and (is_one or is_open):
+            named = posixpath.normpath(words[0].strip('"`'))
+            if named == (folder or "."):
+                return True
+    return False
 
 
 def _command(said: str) -> str:
