@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from loomverify.accounts.models import Project
+from loomverify.accounts.access import SYSTEM, Access
+from loomverify.accounts.models import Project, Role
 from tests.runs.conftest import Caller, body_of
 from verification.actions.landing import working
 from verification.actions.models import Action, ActionState, Change, Repository
+from verification.reviews.queue.asking import ask_about
 from verification.runs import outbox, worker
 from verification.runs.models import Run
 
@@ -162,6 +164,11 @@ class Scene:
     def actions_of(self, change: Change) -> dict[str, tuple[str, str]]:
         rows = Action.objects.filter(change=change)
         return {row.kind: (row.state, row.reason_code) for row in rows}
+
+    def ask(self, run: Run) -> None:
+        """Somebody wants a person to look at it."""
+        access = Access(self.project, Role.REVIEWER, SYSTEM)
+        assert ask_about(access=access, runs=[run.uuid], why="To be sure.") == 1
 
     def decide(self, run: Run, outcome: str) -> None:
         answer = self.reviewer.post(f"/runs/{run.uuid}/review", {"outcome": outcome})

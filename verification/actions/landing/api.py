@@ -66,7 +66,7 @@ class ActionList(Schema):
 class Filters(Schema):
     state: ActionState | None = None
     kind: ActionKind | None = None
-    repository: Annotated[str, Field(max_length=60)] = ""
+    repository: Annotated[str, Field(max_length=60, pattern=r"^[^\x00]*$")] = ""
     run: UUID | None = None
 
     def told(self) -> dict[str, str]:

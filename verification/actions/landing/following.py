@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from pydantic import ValidationError
+
 from loomverify.accounts.access import SYSTEM, Access
 from loomverify.accounts.models import Role
 from verification.actions.landing.opening import (
@@ -36,7 +38,7 @@ def _ask(action: Action, why: str) -> None:
     if action.kind == ActionKind.COMMIT and not has_landed(change):
         does = getattr(change.repository, MODES[ActionKind.REVIEW_BRANCH]) == Mode.DO
         state = ActionState.PENDING if does else ActionState.PROPOSED
-        open_action(change, ActionKind.REVIEW_BRANCH, state=state)
+        open_action(change, ActionKind.REVIEW_BRANCH, state=state, again=True)
     ask_a_person(change, why)
 
 
@@ -58,11 +60,15 @@ def verify_again(action: Action, tip: str | None) -> dict[str, Any]:
     tree = mirror.rebased(change.base_sha, change.tree_sha, tip)
     tip_tree = mirror.tree_of(tip)
     if tree == tip_tree:
-        return {"state": ActionState.DONE, "detail": "The target branch holds all of it already."}
+        detail = "The target branch holds all of it already."
+        return {"state": ActionState.DONE, "detail": detail, "new_sha": ""}
     patch = mirror.patch_of(tip_tree, tree)
     if len(patch) > MAX_TEXT or not _is_text(patch):
         return to_a_person(action, "base_moved", "It cannot be submitted again by itself.")
-    run = _submitted(action, tip, patch)
+    try:
+        run = _submitted(action, tip, patch)
+    except ValidationError:  # redaction makes texts longer
+        return to_a_person(action, "base_moved", "It cannot be submitted again by itself.")
     return {
         "state": ActionState.WITHDRAWN,
         "reason_code": "base_moved",

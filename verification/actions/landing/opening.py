@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from loomverify.accounts.access import SYSTEM, Access
@@ -34,14 +36,41 @@ def on_event(event: OutboxEvent) -> None:
     """Act on a run's end and on what people make of it. The relay calls this in its transaction."""
     if event.run_id is None or event.topic not in (outbox.RUN_FINISHED, outbox.RUN_DECIDED):
         return
-    rows = Change.objects.select_related("repository", "run__process", "run__process_version")
-    change = rows.select_related("run__verifier_version").filter(run_id=event.run_id).first()
-    if change is None or change.run.state != RunState.FINISHED:
+    change = _rows().filter(run_id=event.run_id).first()
+    if change is not None:
+        _follow(change)
+
+
+def reconsider(change_id: int) -> None:
+    """What was done may have been overtaken meanwhile: a verdict or a decision came in between."""
+    with transaction.atomic():
+        _follow(_rows().get(pk=change_id))
+
+
+def _follow(change: Change) -> None:
+    if change.run.state != RunState.FINISHED:
         return
     if change.run.review_state == "decided":
         _decided(change)
-    else:
+    elif not _was_rejected_before(change):
         _finished(change)
+
+
+def _rows() -> QuerySet[Change]:
+    return Change.objects.select_related(
+        "repository", "run__project", "run__process", "run__process_version",
+        "run__live_evaluation__verifier_version",
+    ).defer("run__search", "run__result")  # fmt: skip
+
+
+def _was_rejected_before(change: Change) -> bool:
+    """Whether a person rejected this very work upon an older base."""
+    earlier = change.follows
+    while earlier is not None:
+        if earlier.run.review_state == "decided" and earlier.run.final_outcome == Outcome.FAIL:
+            return True
+        earlier = earlier.follows
+    return False
 
 
 def has_landed(change: Change) -> bool:
@@ -50,7 +79,8 @@ def has_landed(change: Change) -> bool:
         return False
     if change.kind == ChangeKind.COMMIT:
         return True
-    return change.actions.filter(kind=ActionKind.COMMIT, state=ActionState.DONE).exists()
+    done = change.actions.filter(kind=ActionKind.COMMIT, state=ActionState.DONE)
+    return done.exclude(new_sha="").exists()
 
 
 def _finished(change: Change) -> None:
@@ -64,24 +94,44 @@ def _finished(change: Change) -> None:
 
 def _decided(change: Change) -> None:
     """A person's word: approval lands the change, rejection closes its review branch."""
-    run = change.run
-    if run.final_outcome != Outcome.FAIL:
-        if not has_landed(change):
-            withdraw(change, keep=Landing.COMMIT)
-            by = _who_decided(run)
-            open_action(change, ActionKind.COMMIT, state=ActionState.PENDING, approved_by=by)
+    if change.run.final_outcome != Outcome.FAIL:
+        landed = has_landed(change)
+        withdraw(change, keep=None if landed else Landing.COMMIT)
+        word = _word_about(change.run)
+        if not landed and word is not None:
+            open_action(change, ActionKind.COMMIT, state=ActionState.PENDING, word=word)
         return
-    withdraw(change, keep=None)
+    _reject_all(change)
+
+
+def _reject_all(change: Change) -> None:
+    """The same work upon newer bases is rejected with it, but where a person said otherwise."""
+    _reject(change)
+    for later in _rows().filter(follows=change):
+        if later.run.review_state != "decided":
+            _reject_all(later)
+
+
+def _reject(change: Change) -> None:
+    withdraw(change, keep=Landing.CLOSE)
     if has_landed(change):
         open_action(change, ActionKind.REVERT, state=_state(change, ActionKind.REVERT))
     if branch_of(change) is not None:
         open_action(change, ActionKind.CLOSE, state=ActionState.PENDING)
 
 
-def _who_decided(run: Run) -> str:
+@dataclass(frozen=True, slots=True)
+class Word:
+    """What a person said of a run, and when."""
+
+    by: str
+    at: datetime
+
+
+def _word_about(run: Run) -> Word | None:
     decided = Decision.objects.filter(review__run=run).exclude(outcome="")
     last = decided.select_related("reviewer", "api_key").order_by("-id").first()
-    return name_of(last)[:200] if last else "a person"
+    return Word(name_of(last)[:200] or "a person", last.created_at) if last else None
 
 
 def branch_of(change: Change) -> Action | None:
@@ -91,12 +141,17 @@ def branch_of(change: Change) -> Action | None:
 
 
 def open_action(
-    change: Change, kind: ActionKind, *, state: ActionState, approved_by: str = ""
+    change: Change,
+    kind: ActionKind,
+    *,
+    state: ActionState,
+    word: Word | None = None,
+    again: bool = False,
 ) -> Action:
     """Open an action, or open it again where another evaluation asks for it; one of each kind.
 
-    What is done or declined stays so: the same event may come twice. `approved_by`: whose word
-    goes before an earlier refusal.
+    What is done or declined stays so: the same event may come twice. `word`: a person's, which
+    goes before what was declined earlier. `again`: also where the same evaluation asked for it.
     """
     now = timezone.now()
     evidence = evidence_of(change.run)
@@ -108,16 +163,18 @@ def open_action(
         "attempts": 0,
         "next_at": now,
         "lease_until": None,
-        "decided_by": approved_by,
-        "decided_at": now if approved_by else None,
+        "decided_by": word.by if word else "",
+        "decided_at": word.at if word else None,
     }
     with transaction.atomic():
         action, is_new = Action.objects.get_or_create(
             change=change, kind=kind, defaults={**fresh, "project": change.run.project}
         )
         if not is_new:
-            again = _may_open_again(action, evidence, approved=bool(approved_by))
-            is_new = again is not None and again.update(**fresh, finished_at=None) == 1
+            rows = _may_open_again(action, evidence, word=word, again=again)
+            is_new = rows is not None and rows.update(**fresh, finished_at=None) == 1
+            if action.state == ActionState.PENDING and not is_new:
+                _rest_on(action, evidence)
         if is_new:
             action.refresh_from_db()
             tell(action, outbox.ACTION_PROPOSED if state is ActionState.PROPOSED else "")
@@ -125,16 +182,22 @@ def open_action(
 
 
 def _may_open_again(
-    action: Action, evidence: dict[str, Any], *, approved: bool
+    action: Action, evidence: dict[str, Any], *, word: Word | None, again: bool
 ) -> QuerySet[Action] | None:
     """The rows to open anew, by compare-and-set. None: it is as it should be."""
     rows = Action.objects.filter(pk=action.pk, state=action.state)
     if action.state == ActionState.DONE or action.state == ActionState.PENDING:
         return None
-    if approved:
-        return rows
+    if action.state == ActionState.DECLINED:
+        is_later = word and action.decided_at and action.decided_at < word.at
+        return rows if is_later else None
     is_same = action.evidence.get("evaluation") == evidence["evaluation"]
-    return None if is_same or action.state == ActionState.DECLINED else rows
+    return rows if word or again or not is_same else None
+
+
+def _rest_on(action: Action, evidence: dict[str, Any]) -> None:
+    """What is about to be done is asked for by another evaluation as well."""
+    Action.objects.filter(pk=action.pk, state=ActionState.PENDING).update(evidence=evidence)
 
 
 def _state(change: Change, kind: ActionKind) -> ActionState:
@@ -149,13 +212,12 @@ def withdraw(change: Change, *, keep: Landing | None) -> None:
     now = timezone.now()
     free = Q(lease_until__isnull=True) | Q(lease_until__lte=now)
     open_ones = change.actions.filter(free, state__in=OPEN).exclude(kind=keep or "")
-    open_ones.exclude(kind=ActionKind.CLOSE).update(
+    open_ones.update(
         state=ActionState.WITHDRAWN,
         reason_code="overtaken",
         detail="A later evaluation or decision asks for something else.",
         lease_until=None,
         finished_at=now,
-        attempts=F("attempts"),
     )
 
 
@@ -167,6 +229,7 @@ def ask_a_person(change: Change, why: str) -> None:
 def evidence_of(run: Run) -> dict[str, Any]:
     """What an action rests on, as it was when it was asked for."""
     evaluation = run.live_evaluation
+    verifier = evaluation.verifier_version if evaluation else run.verifier_version
     return {
         "evaluation": str(evaluation.uuid) if evaluation else "",
         "outcome": run.outcome,
@@ -176,5 +239,5 @@ def evidence_of(run: Run) -> dict[str, Any]:
         "confidence_level": run.confidence_level,
         "process": run.process.slug,
         "process_version": run.process_version.number,
-        "verifier_version": run.verifier_version.number,
+        "verifier_version": verifier.number,
     }

@@ -11,6 +11,7 @@ from loomverify.accounts.access import Actor
 from loomverify.accounts.audit import record
 from loomverify.accounts.models import Project
 from loomverify.errors import Conflict, NotFound
+from verification.actions.landing.opening import evidence_of
 from verification.actions.models import Action, ActionState
 
 APPROVABLE = (ActionState.PROPOSED, ActionState.HELD)
@@ -24,11 +25,16 @@ def approve(*, project: Project, actor: Actor, action_id: UUID) -> Action:
         NotFound: this project has no such action.
         Conflict: `action.over`, nobody waits for a word about it.
     """
-    now = timezone.now()
+    rows = Action.objects.select_related(
+        "change__run__process", "change__run__process_version", "change__run__verifier_version",
+        "change__run__live_evaluation__verifier_version",
+    )  # fmt: skip
+    action = rows.filter(project=project, uuid=action_id).first()
     return _decided(
         project, actor, action_id, "action.approved",
-        state=ActionState.PENDING, reason_code="", detail="", attempts=0, next_at=now,
-        finished_at=None,
+        state=ActionState.PENDING, reason_code="", detail="", attempts=0,
+        next_at=timezone.now(), finished_at=None,
+        evidence=evidence_of(action.change.run) if action else {},
     )  # fmt: skip
 
 

@@ -84,6 +84,8 @@ def _review_branch(action: Action, mirror: Mirror) -> Planned:
     change = action.change
     ref = review_branch(_ended_at(change).date(), change.run.uuid)
     new = _verified_commit(action, mirror)
+    if action.new_sha and mirror.tip(action.ref.removeprefix(HEADS)) == action.new_sha:
+        return Planned(action.ref, "", action.new_sha, (), "It was there already.")
     found = mirror.tip(ref.removeprefix(HEADS))
     if found == new:
         return Planned(ref, "", new, (), "It was there already.")
@@ -101,6 +103,8 @@ def _revert(action: Action, mirror: Mirror) -> Planned:
         return Planned(ref, tip or "", "", (), "The commit is not on the target branch.")
     if action.new_sha and _is_in(mirror, action.new_sha, branch, tip):
         return Planned(ref, action.expected_sha, action.new_sha, (), "It was there already.")
+    if mirror.parent(commit) != base and not action.decided_by:
+        raise Held("many_commits", "More than one commit would be taken back: a person says so.")
     tree = mirror.reverted(base, commit, tip)
     if tree == mirror.tree_of(tip):
         return Planned(ref, tip, "", (), "Somebody took it back already.")

@@ -39,6 +39,7 @@ REASONS = {
     "checked_out": "The branch is checked out in a work tree.",
     "conflict": "It conflicts with what is there now.",
     "declined": "A person declined it.",
+    "many_commits": "More than one commit would be taken back.",
     "overtaken": "A later evaluation or decision asks for something else.",
     "push_refused": "The repository refused it.",
     "ref_moved": "Somebody else moved the branch.",

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import logging
 import random
-from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -18,7 +17,7 @@ from kombu.exceptions import OperationalError
 
 from loomverify.celery import BULK, app
 from loomverify.errors import InputError
-from verification.actions.landing import following
+from verification.actions.landing import following, opening
 from verification.actions.landing.steps import Held, Planned, mirror_for, plan
 from verification.actions.landing.telling import tell
 from verification.actions.models import Action, ActionKind, ActionState
@@ -26,7 +25,7 @@ from verification.actions.repositories.taking import words_of
 from verification.adapters.git import ChangeRefused, Conflicted, GitLost, Moved, PushRefused
 from verification.runs import outbox
 from verification.runs.evidence_store import EvidenceLost
-from verification.runs.models import RunState
+from verification.runs.models import Run, RunState
 
 logger = logging.getLogger(__name__)
 
@@ -39,6 +38,12 @@ FIRST_RETRY_SECONDS = 5.0
 LONGEST_RETRY_SECONDS = 900.0
 MESSAGE_LIFE_SECONDS = 600
 LOST = "repository_unreachable"
+DOUBTED_SECONDS = 15
+"""A run that is verified again is waited for, however long that takes."""
+
+
+class Doubted(Exception):
+    """Its verdict does not count now."""
 
 
 class LeaseLost(Exception):
@@ -75,12 +80,16 @@ def act(*, action_id: int, attempt: int) -> ActionState | None:
     if action is None:
         return None
     try:
-        if attempt > MAX_ATTEMPTS:
-            raise Held(LOST, action.detail or "The last attempt was lost.")
-        return _settle(action, _done(action))
+        ended = _ended(action)
+        if after := ended.pop("after", None):
+            after()  # before the run is locked below: a review is locked before its run
+        state = _settle(action, ended)
     except LeaseLost:
         logger.info("action_lease_lost action=%s", action.uuid)
         return None
+    if state is ActionState.DONE:
+        opening.reconsider(action.change_id)
+    return state
 
 
 def retry_delay_seconds(attempt: int, *, spread: float) -> float:
@@ -92,10 +101,22 @@ def retry_delay_seconds(attempt: int, *, spread: float) -> float:
     return delay * (0.75 + spread / 2)
 
 
+def _ended(action: Action) -> dict[str, Any]:
+    """Try it, and return the columns that say how it ended."""
+    if action.attempts > MAX_ATTEMPTS:
+        return following.to_a_person(action, LOST, action.detail or "The last attempt was lost.")
+    if action.change.repository.is_removed:
+        return following.to_a_person(action, "repository_removed", "")
+    try:
+        return _done(action)
+    except LeaseLost:
+        raise
+    except Exception as error:
+        logger.exception("action_failed action=%s", action.uuid)
+        return _later(action, f"It failed by itself: {type(error).__name__}.")
+
+
 def _done(action: Action) -> dict[str, Any]:
-    """Do it, and return the columns that say how it ended."""
-    if not _rests_on_what_counts(action):
-        return _later(action, "The run is being verified again.")
     try:
         mirror = mirror_for(action)
         planned = plan(action, mirror)
@@ -104,6 +125,12 @@ def _done(action: Action) -> dict[str, Any]:
             lands = action.change.repository.lands_checked_out
             mirror.push(planned.updates, lands_checked_out=lands)
         return {"state": ActionState.DONE, "detail": planned.detail}
+    except Doubted:
+        again = timezone.now() + timedelta(seconds=DOUBTED_SECONDS)
+        return {
+            "state": ActionState.PENDING, "detail": "The run is being verified again.",
+            "next_at": again, "attempts": action.attempts - 1,
+        }  # fmt: skip
     except GitLost as error:
         return _later(action, str(error))
     except EvidenceLost as error:
@@ -122,11 +149,18 @@ def _done(action: Action) -> dict[str, Any]:
         return following.to_a_person(action, error.reason_code, error.detail)
 
 
-def _rests_on_what_counts(action: Action) -> bool:
-    """Nothing lands by a verdict that somebody doubts, or that another one has replaced."""
-    run = action.change.run
+def _refuse_doubted(action: Action) -> None:
+    """Nothing lands by a verdict that somebody doubts, or that another one has replaced.
+
+    Raises:
+        Doubted: the run's state, evaluation or decision is not the one the action rests on.
+    """
+    rows = Run.objects.select_related("live_evaluation").defer("search", "result")
+    run = rows.get(pk=action.change.run_id)
     counts = str(run.live_evaluation.uuid) if run.live_evaluation else ""
-    return run.state == RunState.FINISHED and action.evidence["evaluation"] == counts
+    rests = (action.evidence["evaluation"], action.evidence["final_outcome"])
+    if run.state != RunState.FINISHED or rests != (counts, run.final_outcome):
+        raise Doubted
 
 
 def _moved(action: Action, error: Moved) -> dict[str, Any]:
@@ -144,7 +178,7 @@ def _moved(action: Action, error: Moved) -> dict[str, Any]:
         return following.to_a_person(
             action, "base_moved", f"The target branch moved, and it conflicts in {shown}."
         )
-    except InputError as refused:
+    except (InputError, ChangeRefused) as refused:
         return following.to_a_person(action, "base_moved", str(refused))
 
 
@@ -180,11 +214,17 @@ def _write_down(action: Action, planned: Planned) -> None:
 
     Raises:
         LeaseLost: another worker has it.
+        Doubted: its verdict does not count now.
     """
+    _refuse_doubted(action)
     held = Action.objects.filter(
         pk=action.pk, state=ActionState.PENDING, lease_until=action.lease_until
     )
-    columns = {"ref": planned.ref, "expected_sha": planned.expected, "new_sha": planned.new}
+    until = timezone.now() + timedelta(seconds=LEASE_SECONDS)
+    columns = {
+        "ref": planned.ref, "expected_sha": planned.expected, "new_sha": planned.new,
+        "lease_until": until, "next_at": until,
+    }  # fmt: skip
     if held.update(**columns) == 0:
         raise LeaseLost
     for name, value in columns.items():
@@ -207,7 +247,6 @@ def _settle(action: Action, ended: dict[str, Any]) -> ActionState:
         "lease_until": None,
         "finished_at": None if state is ActionState.PENDING else timezone.now(),
     }
-    after: Callable[[], None] | None = columns.pop("after", None)
     with transaction.atomic():
         held = Action.objects.filter(
             pk=action.pk, state=ActionState.PENDING, lease_until=action.lease_until
@@ -217,8 +256,6 @@ def _settle(action: Action, ended: dict[str, Any]) -> ActionState:
         for name, value in columns.items():
             setattr(action, name, value)
         tell(action, TOPICS.get(state, ""))
-        if after is not None:
-            after()
     logger.info(
         "action_attempted action=%s kind=%s attempt=%d state=%s reason=%s",
         action.uuid, action.kind, action.attempts, state, action.reason_code,

@@ -105,6 +105,11 @@ def resolve(mirror: Mirror, repository: Repository, given: Given, *, base: str) 
     if given.kind is ChangeKind.COMMIT:
         commit = mirror.resolve(given.commit)
         tree = mirror.with_commit(commit, base_sha)
+        if not mirror.is_ancestor(commit, mirror.resolve(repository.target_branch)):
+            raise ChangeRefused(
+                "change.not_landed",
+                f"The commit is not on {repository.target_branch}: send it as a patch or bundle.",
+            )
     elif given.kind is ChangeKind.BUNDLE:
         tree, _tip = mirror.with_bundle(base_sha, given.content)
     else:

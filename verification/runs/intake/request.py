@@ -32,8 +32,11 @@ NOTHING: Mapping[str, IO[bytes]] = MappingProxyType({})
 Contents = Callable[[], Iterator[tuple[str, bytes]]]
 
 LARGE_BYTES = 1_000_000
-_large = threading.Lock()
-"""One large submission at a time: each may hold a hundred megabytes while it is read."""
+_large = threading.RLock()
+"""One large submission at a time: each may hold a hundred megabytes while it is read.
+
+A change is one: however short it is, the repository behind it may be large.
+"""
 
 
 def read_request(access: Access, request: HttpRequest) -> services.Submitted:
@@ -79,6 +82,18 @@ def submit(
     known = services.known_run(access=access, idempotency_key=idempotency_key, body_sha256=sha256)
     if known is not None:
         return services.Submitted(known, is_new=False)
+    with nullcontext() if run.change is None else _large:
+        return _submit(access, run, sha256, idempotency_key, archives, loc)
+
+
+def _submit(
+    access: Access,
+    run: RunIn,
+    sha256: str,
+    idempotency_key: str | None,
+    archives: Mapping[str, IO[bytes]],
+    loc: Loc,
+) -> services.Submitted:
     target = services.find_target(access=access, body=run)
     if run.remediation is not None:
         check_named(
