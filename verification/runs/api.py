@@ -44,7 +44,8 @@ class Until(StrEnum):
 
 @router.post(
     "/runs",
-    response={200: schemas.RunOut, 202: schemas.RunOut} | errors(400, 403, 404, 409, 413, 415, 422, 503),
+    response={200: schemas.RunOut, 202: schemas.RunOut}
+    | errors(400, 403, 404, 409, 413, 415, 422, 503),
     summary="Submit a run",
     openapi_extra={
         "parameters": [
