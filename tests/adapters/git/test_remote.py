@@ -50,6 +50,7 @@ def test_a_repository_is_at_a_path_or_a_url(location: str, protocol: str) -> Non
         "https://user:secret@example.org/work.git",
         "https://example.org/work.git?x=1",
         "https://example.org/work.git#x",
+        "https://example.org./work",
         "https://example.org:port/work",
         "https://example.org/a b",
         "https://example.org/a\nb",

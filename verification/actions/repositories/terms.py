@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 from django.conf import settings
 
@@ -15,7 +15,15 @@ from loomverify.env import environment
 from loomverify.errors import InputError
 from verification.actions.models import Mode, Repository
 from verification.actions.targets import TargetRefused, find_target
-from verification.adapters.git import GitLost, Identity, LocationRefused, Mirror, Remote
+from verification.adapters.git import (
+    GitLost,
+    Identity,
+    LocationRefused,
+    Mirror,
+    Remote,
+    folders_of,
+    path_of,
+)
 from verification.verifiers.selectors import ConnectionUnusable, key_in
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,59}")
@@ -23,7 +31,6 @@ BRANCH = re.compile(
     r"(?!.*(?:\.\.|//|@\{|\.lock(?:/|$)|/\.|\.$))[A-Za-z0-9_][A-Za-z0-9_./-]{0,198}"
 )
 EMAIL = re.compile(r"[^\s<>\x00-\x1f]+@[^\s<>\x00-\x1f]+")
-PRINTED = re.compile(r"[^\x00-\x1f\x7f<>]+")
 OWN_BRANCHES = "loomverify/"
 
 
@@ -59,10 +66,12 @@ class Terms:
             or self.target_branch.startswith(OWN_BRANCHES)
         ):
             raise _refused("target_branch", "This is not the name of a branch to land on.")
-        if not PRINTED.fullmatch(self.author_name.strip()):
-            raise _refused("author_name", "A name as git keeps it: no <, >, or line ends.")
         if not EMAIL.fullmatch(self.author_email):
             raise _refused("author_email", "This is not an e-mail address.")
+        try:
+            Identity(self.author_name, self.author_email)
+        except ValueError as error:
+            raise _refused("author_name", "A name and an address as git keeps them.") from error
         for field in ("commit_mode", "branch_mode", "revert_mode"):
             if getattr(self, field) not in Mode.values:
                 raise _refused(field, f"One of {', '.join(Mode.values)}.")
@@ -74,25 +83,37 @@ def check_name(name: str) -> None:
         raise _refused("name", "Lower-case letters, digits, and . _ - between them, at most 60.")
 
 
-def _check_location(location: str) -> None:
+def _check_location(location: str) -> Remote:
+    """Return the remote at the very place that was checked."""
     try:
         remote = Remote(location)
-    except LocationRefused as error:
-        raise _refused("location", str(error)) from error
-    if remote.is_local:
-        _check_folder(location)
-        return
-    try:
-        _check_host(location)
-    except TargetRefused as error:
+        if remote.is_local:
+            return replace(remote, folder=_check_folder(location))
+        return replace(remote, addresses=_check_host(location))
+    except (LocationRefused, TargetRefused) as error:
         raise _refused("location", str(error)) from error
 
 
-def _check_folder(location: str) -> None:
-    """An operator says which folders of the machine a project may name."""
+def _check_folder(location: str) -> Path | None:
+    """An operator says which folders of the machine a project may name.
+
+    None: any, and git looks for itself.
+    """
     allowed = environment().repository_folders
-    inside = Path(unquote(location.removeprefix("file://"))).resolve()
-    if allowed is not None and not any(inside.is_relative_to(one.resolve()) for one in allowed):
+    if allowed is None:
+        return None
+    places = [one.resolve() for one in allowed]
+    try:  # what is named comes first: nothing is told of the folders of others
+        _check_inside([path_of(location).resolve()], places)
+        found = folders_of(location)
+    except (OSError, RuntimeError, ValueError) as error:  # a loop of links, and what is no name
+        raise _refused("location", str(error)[:200]) from error
+    _check_inside(found, places)
+    return found[0]
+
+
+def _check_inside(found: list[Path], places: list[Path]) -> None:
+    if not all(any(one.is_relative_to(place) for place in places) for one in found):
         raise _refused(
             "location",
             "The operator allows no repository in this folder: LOOMVERIFY_REPOSITORIES names "
@@ -100,11 +121,11 @@ def _check_folder(location: str) -> None:
         )
 
 
-def _check_host(location: str) -> None:
+def _check_host(location: str) -> tuple[str, ...]:
     host = urlsplit(location).hostname or ""
     if "://" not in location:  # user@host:path
         host = location.partition(":")[0].rpartition("@")[2]
-    find_target(f"https://{host}/", loopback_allowed=not settings.ENV.production)
+    return find_target(f"https://{host}/", loopback_allowed=not settings.ENV.production).addresses
 
 
 def _refused(field: str, msg: str) -> InputError:
@@ -118,9 +139,9 @@ def mirror_of(repository: Repository) -> Mirror:
         GitLost: its secret is not there, or its host is one that nobody may name.
     """
     try:  # what a name leads to, and what the operator allows, may have changed since
-        _check_location(repository.location)
+        remote = _check_location(repository.location)
         token = _secret(repository, repository.credential_reference)
-        remote = Remote(repository.location, token=token)
+        remote = replace(remote, token=token)
     except InputError as error:
         raise GitLost("target_refused", str(error)) from error
     except LocationRefused as error:
@@ -141,8 +162,12 @@ def signing_key_of(repository: Repository) -> Path | None:
     if not repository.signing_reference:
         return None
     path = Path(_secret(repository, repository.signing_reference))
-    if not path.is_file() or not os.access(path, os.R_OK):
-        raise GitLost("signing_key_missing", "The signing key's file cannot be read.")
+    missing = GitLost("signing_key_missing", "The signing key's file cannot be read.")
+    try:
+        if not path.is_file() or not os.access(path, os.R_OK):
+            raise missing
+    except OSError:  # its words would hold what may be the key itself
+        raise missing from None
     return path
 
 

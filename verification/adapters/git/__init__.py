@@ -4,12 +4,14 @@ from verification.adapters.git.errors import (
     ChangeRefused,
     Conflicted,
     GitLost,
+    LocationRefused,
     Moved,
     PushRefused,
 )
+from verification.adapters.git.folders import folders_of, path_of
 from verification.adapters.git.landing import RefUpdate
 from verification.adapters.git.mirror import Mirror
-from verification.adapters.git.remote import Identity, LocationRefused, Remote
+from verification.adapters.git.remote import Identity, Remote
 from verification.adapters.git.trees import ChangedPath, Entry
 
 __all__ = [
@@ -25,4 +27,6 @@ __all__ = [
     "PushRefused",
     "RefUpdate",
     "Remote",
+    "folders_of",
+    "path_of",
 ]

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 
+class LocationRefused(ValueError):
+    """No address that we speak to."""
+
+
 class GitLost(Exception):
     """The infrastructure's: it may pass, and blames nobody's work."""
 

@@ -104,7 +104,7 @@ def tips(git: Git, refs: Sequence[str]) -> dict[str, str]:
 
 def _listed(git: Git, refs: Sequence[str]) -> str:
     other_end = git.remote.other_end("upload-pack")
-    told = git.run("ls-remote", *other_end, "--", git.remote.location, *refs)
+    told = git.run("ls-remote", *other_end, "--", git.remote.address(), *refs)
     return told.out.decode(errors="replace")
 
 
@@ -137,7 +137,7 @@ def push(git: Git, updates: Sequence[RefUpdate], *, lands_checked_out: bool) -> 
     ended = git.run(
         "push", "--porcelain", "--no-verify", "--no-follow-tags", "--recurse-submodules=no",
         *(("--atomic",) if len(updates) > 1 else ()),
-        *other_end, *leases, "--", git.remote.location, *specs,
+        *other_end, *leases, "--", git.remote.address(), *specs,
         codes=(0, 1, 128),
     )  # fmt: skip
     if ended.code:

@@ -206,7 +206,7 @@ class Mirror:
                 "fetch", "--quiet", "--prune", "--force", "--no-tags", "--no-write-fetch-head",
                 "--no-auto-maintenance", "--no-recurse-submodules", "--update-shallow",
                 *git.remote.other_end("upload-pack"),
-                "--", git.remote.location, f"+{BRANCHES}*:{THEIRS}*",
+                "--", git.remote.address(), f"+{BRANCHES}*:{THEIRS}*",
             )  # fmt: skip
             if not git.run("for-each-ref", "--count=1", THEIRS).out:
                 landing.tips(git, [BRANCHES])

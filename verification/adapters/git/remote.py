@@ -7,8 +7,13 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from ipaddress import ip_address
+from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
+
+from verification.adapters.git.errors import GitLost, LocationRefused
+from verification.adapters.git.folders import folders_of
 
 MAX_LOCATION_CHARS: Final = 2_000
 MAX_IDENTITY_CHARS: Final = 500
@@ -36,13 +41,12 @@ LOCAL_PROGRAM: Final[Mapping[str, str]] = {
 """What git's other end is told where it runs here, as us: nothing of that repository is executed."""
 
 
-class LocationRefused(ValueError):
-    """No address that we speak to."""
-
-
 @dataclass(frozen=True, slots=True)
 class Remote:
     """A repository by an absolute path, or a URL of file, https, http or ssh; also `host:path`.
+
+    `folder` is the git directory of a local one, and `addresses` are those of an http server, as
+    far as they were looked up and found to be allowed: git then goes there and nowhere else.
 
     Raises:
         LocationRefused: anything else, and a password within it.
@@ -50,6 +54,8 @@ class Remote:
 
     location: str
     token: str = field(default="", repr=False)
+    folder: Path | None = None
+    addresses: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not 0 < len(self.location) <= MAX_LOCATION_CHARS or _CONTROL.search(self.location):
@@ -82,11 +88,27 @@ class Remote:
     def is_local(self) -> bool:
         return self.protocol == "file"
 
+    def address(self) -> str:
+        """Return what git is given to go to: of a local repository its very directory.
+
+        Raises:
+            GitLost: `unreachable`.
+        """
+        if not self.is_local:
+            return self.location
+        try:
+            return f"{self.folder or folders_of(self.location)[0]}/."
+        except LocationRefused as error:
+            raise GitLost("unreachable", str(error)) from None
+
     def settings(self) -> dict[str, str]:
         """What git is told of this remote, for its environment and never its command line."""
-        if not self.token or self.protocol not in ("http", "https"):
+        if self.protocol not in ("http", "https"):
             return {}
-        return {f"http.{self.location}.extraHeader": f"Authorization: Basic {self._basic()}"}
+        told = self._pinned()
+        if self.token:
+            told[f"http.{self.location}.extraHeader"] = f"Authorization: Basic {self._basic()}"
+        return told
 
     def secrets(self) -> tuple[str, ...]:
         return (self.token, self._basic()) if self.token else ()
@@ -103,7 +125,19 @@ class Remote:
             for name, value in {**LOCAL_PROGRAM, **settings}.items()
             for word in ("-c", f"{name}={value}")
         ]
-        return (f"--{program}={shlex.join(['git', *told, program])}",)
+        # Neither goes on to `<folder>.git`; `receive-pack` does not by how it is addressed.
+        exact = ("--strict",) if program == "upload-pack" else ()
+        return (f"--{program}={shlex.join(['git', *told, program, *exact])}",)
+
+    def _pinned(self) -> dict[str, str]:
+        """A name that was looked up once is not looked up again, when it may lead elsewhere."""
+        parts = urlsplit(self.location)
+        host = parts.hostname or ""
+        if not self.addresses or _is_address(host):
+            return {}
+        port = parts.port or (443 if self.protocol == "https" else 80)
+        there = ",".join(f"[{one}]" if ":" in one else one for one in self.addresses)
+        return {"http.curloptResolve": f"{host}:{port}:{there}"}
 
     def _check_host(self) -> None:
         try:
@@ -118,6 +152,8 @@ class Remote:
         host = parts.netloc.rpartition("@")[2]
         if not _HOST.fullmatch(re.sub(r":\d+$", "", host)):
             raise LocationRefused("The URL names no host.")
+        if (parts.hostname or "").endswith("."):
+            raise LocationRefused("A host's name ends without a dot.")
         if parts.query or parts.fragment:
             raise LocationRefused("The URL of a repository ends with its path.")
         if self.token and self.protocol == "http" and parts.hostname not in _LOOPBACK:
@@ -126,6 +162,14 @@ class Remote:
     def _basic(self) -> str:
         user = urlsplit(self.location).username if "://" in self.location else None
         return base64.b64encode(f"{user or DEFAULT_USER}:{self.token}".encode()).decode()
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True
 
 
 @dataclass(frozen=True, slots=True)
