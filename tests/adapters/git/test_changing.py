@@ -7,7 +7,7 @@ from base64 import b85encode
 import pytest
 
 from tests.adapters.git.repositories import Repo
-from verification.adapters.git import ChangedPath, ChangeRefused, GitLost, Mirror, changing
+from verification.adapters.git import ChangedPath, ChangeRefused, GitLost, Mirror, calling, changing
 
 MIB = 1024**2
 TEXT = "one\ntwo\nthree\n"
@@ -215,3 +215,58 @@ def test_a_patch_that_exhausts_its_time_blames_nobody(
         slow.with_patch(base, GOOD)
 
     assert lost.value.reason == "timed_out"
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["a is corrupt", "No space left on device", "x: File too large", "Out of memory",
+     "unable to write file: No space left on device", "fatal: x is corrupt",
+     "Unable to create 'x.lock'", "packfile x is truncated", "died of signal 9"],
+)  # fmt: skip
+@pytest.mark.parametrize("how", ["modified", "broken", "unsafe", "line"])
+def test_the_submitter_s_words_are_not_taken_for_git_s(
+    base: str, mirror: Mirror, name: str, how: str
+) -> None:
+    patch = {
+        "modified": GOOD.replace(b"a.txt", name.encode()),
+        "broken": HEAD.replace(b"a.txt", name.encode()) + b"@@ -1,3 +1,3 @@\n one\n",
+        "unsafe": new_file(f"../{name}"),
+        "line": GOOD.replace(b"a.txt", b"x").replace(
+            b"--- a/x", b'--- "a/x\\n%s"' % f"fatal: {name}".encode()
+        ).replace(b"+++ b/x", b'+++ "b/x\\n%s"' % f"fatal: {name}".encode()).partition(b"\n")[2],
+    }[how]  # fmt: skip
+
+    with pytest.raises(ChangeRefused):
+        mirror.with_patch(base, patch)
+
+    assert (mirror._git.repository / "HEAD").exists()
+    assert mirror.has(base)
+
+
+@pytest.mark.parametrize(
+    ("code", "said", "reason"),
+    [
+        (128, "fatal: Out of memory, malloc failed", "memory"),
+        (1, "error: unable to create temporary file: No space left on device\nerror: x", "disk_full"),
+        (128, "error: file write error: No space left on device\nfatal: y", "disk_full"),
+        (128, "fatal: Unable to create '/x/index.lock': File exists.", "locked"),
+        (128, "fatal: object file x is empty", "failed"),
+        (128, "fatal: cannot read 'No space left on device'", "failed"),
+        (-9, "error: x", "timed_out"),
+    ],
+)  # fmt: skip
+def test_what_git_says_itself_is_still_heard(code: int, said: str, reason: str) -> None:
+    assert calling.lost_on_submitted(calling.Ended(code, b"", said)).reason == reason
+
+
+def test_a_spoilt_mirror_is_not_the_patch_s_fault(base: str, mirror: Mirror) -> None:
+    mirror.resolve(base)
+    for pack in (mirror._git.repository / "objects" / "pack").glob("*.pack"):
+        content = bytearray(pack.read_bytes())
+        content[-60:-20] = bytes(40)
+        pack.chmod(0o600)
+        pack.write_bytes(content)
+
+    with pytest.raises(GitLost) as lost:
+        mirror.with_patch(base, GOOD)
+    assert lost.value.reason == "mirror_broken"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from verification.adapters.git.calling import Ended, Git, lost
+from verification.adapters.git.calling import Ended, Git, lost_on_submitted
 from verification.adapters.git.errors import ChangeRefused, GitLost
 from verification.adapters.git.faults import OURS
 from verification.adapters.git.making import scratch
@@ -101,7 +101,10 @@ def _checked(git: Git, base: str, tip: str, apart: dict[str, str]) -> str:
     )  # fmt: skip
     if whole.code:
         raise _refused(whole, "It lacks objects that it names.")
-    on_base = git.run("merge-base", "--is-ancestor", base, tip, codes=(0, 1), variables=apart)
+    asked = ("merge-base", "--is-ancestor", base, tip)
+    on_base = git.run(*asked, codes=(0, 1, 128), variables=apart)
+    if on_base.code == 128:
+        raise _refused(on_base, "Its history cannot be read.")
     if on_base.code:
         raise ChangeRefused(
             "change.not_on_base", "The bundle's tip does not descend from the base."
@@ -124,8 +127,8 @@ def _ordered(names: Sequence[str]) -> list[str]:
 
 def _refused(ended: Ended, why: str) -> Exception:
     """Return what it is: ours where the disk, the memory or the time ran out, else the bundle's."""
-    ours = lost(ended)
-    return ours if ours.reason in OURS - {"mirror_broken"} else _invalid(why)
+    ours = lost_on_submitted(ended)
+    return ours if ours.reason in OURS else _invalid(why)
 
 
 def _invalid(why: str) -> ChangeRefused:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from verification.adapters.git.errors import GitLost
-from verification.adapters.git.faults import reason_of
+from verification.adapters.git.faults import own_words, reason_of
 from verification.adapters.git.remote import Remote
 from verification.adapters.limits import MAX_MEMORY_BYTES
 
@@ -274,6 +274,16 @@ def _has_ended(pid: int) -> bool:
 def lost(ended: Ended) -> GitLost:
     """Say why git could not work, by what it said."""
     return GitLost(reason_of(ended.code, ended.said), _short(ended.said))
+
+
+def lost_on_submitted(ended: Ended, *, words: bool = True) -> GitLost:
+    """The same of a git that read what a submitter wrote, whose words it repeats.
+
+    Without `words` nothing that it said counts. It never says that the mirror is spoilt: that
+    would be a way to have it thrown away.
+    """
+    reason = reason_of(ended.code, own_words(ended.said) if words else "")
+    return GitLost("failed" if reason == "mirror_broken" else reason, _short(ended.said))
 
 
 def _short(said: str) -> str:

@@ -7,12 +7,18 @@ import zlib
 from base64 import b85decode
 from typing import Final
 
-from verification.adapters.git.calling import Ended, Git, lost
+from verification.adapters.git.calling import Ended, Git, lost, lost_on_submitted
 from verification.adapters.git.errors import ChangeRefused
-from verification.adapters.git.faults import OURS
+from verification.adapters.git.faults import OURS, reason_of
 from verification.adapters.git.making import scratch
 from verification.adapters.git.naming import sha
-from verification.adapters.git.trees import MAX_CHANGED_FILE_BYTES, MAX_TREE_BYTES
+from verification.adapters.git.trees import (
+    MAX_CHANGED_FILE_BYTES,
+    MAX_TREE_BYTES,
+    SUBMODULE,
+    entries,
+    read,
+)
 
 MAX_PATCH_BYTES: Final = 20 * 1024**2
 
@@ -31,6 +37,7 @@ _ABOUT: Final = (
      r" index|patch does not apply|wrong type|has type \d+, expected \d+)$"),
     ("change.does_not_apply", r"^error: .*'(?P<path>[^']+)'"),
 )  # fmt: skip
+_NAMING: Final = re.compile(rb"^(?:diff --git|---|\+\+\+|rename|copy|Index).*\"", re.MULTILINE)
 _NOTHING: Final = re.compile(r"[Nn]o valid patches in input|unrecognized input")
 
 
@@ -50,7 +57,9 @@ def with_patch(git: Git, base: str, patch: bytes) -> str:
             given=patch, codes=(0, 1, 128), variables=index,
         )  # fmt: skip
         if applied.code:
-            raise _refused(applied)
+            if reason_of(applied.code, applied.said) in ("mirror_broken", "missing"):
+                _read_all(git, base)
+            raise _refused(applied, _breaks_lines(patch))
         return git.run("write-tree", variables=index).line
 
 
@@ -62,6 +71,22 @@ def _read_base(git: Git, base: str, index: dict[str, str]) -> None:
         raise ChangeRefused("change.path_unsafe", message, unsafe[1])
     if there.code:
         raise lost(there)
+
+
+def _read_all(git: Git, base: str) -> None:
+    """Whether the mirror is spoilt is asked of a git that reads nothing of a submitter's.
+
+    Raises:
+        GitLost: it is.
+    """
+    tree = git.run("rev-parse", "--verify", f"{sha(base)}^{{tree}}").line
+    for _ in read(git, [entry.sha for entry in entries(git, tree) if entry.mode != SUBMODULE]):
+        pass
+
+
+def _breaks_lines(patch: bytes) -> bool:
+    """Whether a name in it may hold a line break, and with it any line that git could say."""
+    return any(b"\\n" in line or b"\\012" in line for line in _NAMING.findall(patch))
 
 
 def check_patch(patch: bytes) -> None:
@@ -103,8 +128,8 @@ def _result_size(lines: bytes) -> int:
     return sizes[1]
 
 
-def _refused(ended: Ended) -> Exception:
-    said, ours = ended.said, lost(ended)
+def _refused(ended: Ended, breaks_lines: bool) -> Exception:
+    said, ours = ended.said, lost_on_submitted(ended, words=not breaks_lines)
     if ours.reason in OURS:
         return ours
     failed = _FAILED.search(said)

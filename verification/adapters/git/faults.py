@@ -48,6 +48,29 @@ _BROKEN: Final = re.compile(
 )
 
 
+_FATAL: Final = re.compile(r"^fatal: .*$", re.MULTILINE)
+_QUOTED: Final = re.compile(r"'[^\n]*'|\"[^\n]*\"")
+_SYSTEM_S: Final = re.compile(
+    r"^error: (?:unable to (?:create temporary|write(?: loose object)?) file|file write error)"
+    r": (?:No space left on device|Disk quota exceeded|File too large|Cannot allocate memory)$",
+    re.MULTILINE,
+)
+
+
+def own_words(said: str) -> str:
+    """Return what git says by itself, where it was given what a submitter wrote.
+
+    Its errors repeat names of the submitter's; not where it gives up, but in quotes, nor in what
+    it says of the system, which is a whole line.
+    """
+    fatal = (_QUOTED.sub(_emptied, line) for line in _FATAL.findall(said))
+    return "\n".join([*fatal, *_SYSTEM_S.findall(said)])
+
+
+def _emptied(quoted: re.Match[str]) -> str:
+    return "'.lock'" if quoted[0].endswith(".lock'") else "''"
+
+
 def reason_of(code: int, said: str) -> str:
     if code in NOT_FOUND_CODES:
         return "git_missing"
