@@ -7,11 +7,12 @@ class ActionsConfig(AppConfig):
 
     def ready(self) -> None:
         from verification.actions import services
-        from verification.actions.landing import opening, working
+        from verification.actions.landing import opening, selectors, working
         from verification.actions.models import Change
         from verification.actions.report import wiring
         from verification.actions.repositories import taking
         from verification.runs import outbox, retention
+        from verification.runs.exporting import archive
         from verification.runs.intake import changes
 
         outbox.subscribe(services.on_event)
@@ -20,4 +21,5 @@ class ActionsConfig(AppConfig):
         outbox.subscribe(opening.on_event)
         outbox.on_sweep(working.sweep)
         changes.register(taking.take)
+        archive.register(selectors.evidence_of_run)
         retention.NAMED_ELSEWHERE.append(Change)

@@ -17,6 +17,7 @@ from verification.runs.exporting.answers import (
     CONTENT_TYPES,
     CUT_HEADER,
     RunExport,
+    evidence_export,
     run_export,
     table_export,
 )
@@ -88,6 +89,24 @@ def export_report(request: HttpRequest, run_id: UUID) -> HttpResponseBase:
 )
 def export_findings_of_run(request: HttpRequest, run_id: UUID) -> HttpResponseBase:
     return run_export(request, _run_of(request, run_id), RunExport.FINDINGS)
+
+
+@router.get(
+    "/runs/{uuid:run_id}/evidence.zip",
+    response=errors(404, 409),
+    openapi_extra={
+        "responses": {
+            200: {
+                "description": "A zip file, always an attachment",
+                "content": {"application/zip": {"schema": {"type": "string", "format": "binary"}}},
+            }
+        }
+    },
+    summary="All the evidence of a run: files, gates, calls, evaluations, what became of it",
+)
+def export_evidence(request: HttpRequest, run_id: UUID) -> HttpResponseBase:
+    """`manifest.json` names every entry with its SHA-256, and what is kept no longer."""
+    return evidence_export(_run_of(request, run_id))
 
 
 @router.get(

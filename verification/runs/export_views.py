@@ -14,7 +14,13 @@ from django.views.decorators.http import require_safe
 from loomverify.accounts.access import AccessRequest, project_page
 from loomverify.errors import Conflict, InputError
 from verification.runs import selectors
-from verification.runs.exporting.answers import RunExport, run_export, table_export
+from verification.runs.exporting.answers import (
+    EVIDENCE,
+    RunExport,
+    evidence_export,
+    run_export,
+    table_export,
+)
 from verification.runs.exporting.tables import findings_table, runs_table
 from verification.runs.models import Run
 from verification.runs.named import run_named
@@ -45,9 +51,11 @@ def findings_csv(request: AccessRequest) -> HttpResponseBase:
 @project_page()
 def run_file(request: AccessRequest, run: UUID, name: str) -> HttpResponseBase:
     found = run_named(request, run)
-    if name not in list(RunExport):
+    if name != EVIDENCE and name not in list(RunExport):
         raise Http404
     try:
+        if name == EVIDENCE:
+            return evidence_export(found)
         return run_export(request, found, RunExport(name), for_people=True)
     except Conflict as error:
         messages.warning(request, str(error))

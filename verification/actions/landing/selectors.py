@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from django.db.models import Count, QuerySet
 
 from loomverify.accounts.models import Project
-from verification.actions.models import Action, ActionState
+from verification.actions.models import Action, ActionState, Change
+from verification.runs.exporting.archive import Entry, as_json
+from verification.runs.models import Run
 
 
 def actions_of(
@@ -33,3 +37,22 @@ def counts_of(project: Project) -> dict[str, int]:
 def actions_of_run(run_id: int) -> QuerySet[Action]:
     rows = Action.objects.filter(change__run=run_id).select_related("change__repository")
     return rows.order_by("created_at", "id")
+
+
+def evidence_of_run(run: Run) -> Iterator[Entry]:
+    """A run's change as it was sent, and what became of it."""
+    change = Change.objects.select_related("repository", "blob__project").filter(run=run).first()
+    if change is None:
+        return
+    told = {
+        "repository": change.repository.name, "kind": change.kind, "base": change.base_sha,
+        "tree": change.tree_sha, "commit": change.commit_sha, "paths": change.paths,
+    }  # fmt: skip
+    rows = actions_of_run(run.pk).values(
+        "uuid", "kind", "state", "reason_code", "detail", "ref", "expected_sha", "new_sha",
+        "evidence", "attempts", "decided_by", "decided_at", "created_at", "finished_at",
+    )  # fmt: skip
+    yield "change/change.json", as_json(told)
+    yield "change/actions.json", as_json(list(rows))
+    if change.blob is not None:
+        yield f"change/{change.kind}", change.blob

@@ -8,10 +8,11 @@ from enum import StrEnum
 
 from asgiref.sync import sync_to_async
 from django.core.handlers.asgi import ASGIRequest
-from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import FileResponse, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 
 from loomverify.errors import Conflict
+from verification.runs.exporting.archive import evidence_archive
 from verification.runs.exporting.gathered import RunReport, report_of
 from verification.runs.exporting.junit import junit
 from verification.runs.exporting.markdown import markdown
@@ -20,6 +21,7 @@ from verification.runs.exporting.tables import BYTE_ORDER_MARK, Table, findings_
 from verification.runs.exports import sealed
 from verification.runs.models import OPEN_STATES, Run
 
+EVIDENCE = "evidence.zip"
 CUT_HEADER = "LoomVerify-Rows-Left-Out"
 
 
@@ -53,10 +55,7 @@ def run_export(
     Raises:
         Conflict: `run.not_over`: an export of a run under way would be read as its verdict.
     """
-    if run.state in OPEN_STATES:
-        raise Conflict(
-            "run.not_over", "This run is not over yet: wait for its end, then export it."
-        )
+    _refuse_open(run)
     if export is RunExport.FINDINGS:
         table = findings_table(Run.objects.filter(pk=run.pk))
         answer = table_export(request, table, for_people=for_people)
@@ -64,6 +63,24 @@ def run_export(
         content = WRITERS[export](report_of(run))
         answer = HttpResponse(content, content_type=CONTENT_TYPES[export])
     return _attached(answer, f"run-{run.uuid.hex[:8]}-{export}")
+
+
+def evidence_export(run: Run) -> HttpResponseBase:
+    """All the evidence of one run, as one zip file.
+
+    Raises:
+        Conflict: `run.not_over`.
+    """
+    _refuse_open(run)
+    answer = FileResponse(evidence_archive(run), content_type="application/zip")
+    return _attached(answer, f"run-{run.uuid.hex[:8]}-{EVIDENCE}")
+
+
+def _refuse_open(run: Run) -> None:
+    if run.state in OPEN_STATES:
+        raise Conflict(
+            "run.not_over", "This run is not over yet: wait for its end, then export it."
+        )
 
 
 def table_export(request: HttpRequest, table: Table, *, for_people: bool) -> HttpResponseBase:
