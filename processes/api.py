@@ -21,7 +21,6 @@ from processes.definition.reading import MAX_SOURCE_BYTES
 from processes.models import Process, ProcessVersion
 from processes.schemas import (
     AddedVersion,
-    ComparisonOut,
     ComplaintOut,
     EditsIn,
     FieldChange,
@@ -36,6 +35,7 @@ from processes.schemas import (
     PublicationPage,
     RuleChange,
     RuleOut,
+    VersionComparisonOut,
     VersionOut,
     VersionPage,
 )
@@ -219,15 +219,15 @@ def get_source(request: HttpRequest, slug: str, number: int) -> HttpResponse:
 
 @router.get(
     "/processes/{slug}/versions/{int:old}...{int:new}",
-    response={200: ComparisonOut} | errors(404),
+    response={200: VersionComparisonOut} | errors(404),
     summary="What one version changes against another",
 )
-def compare_versions(request: HttpRequest, slug: str, old: int, new: int) -> ComparisonOut:
+def compare_versions(request: HttpRequest, slug: str, old: int, new: int) -> VersionComparisonOut:
     process = selectors.process_by_slug(access_of(request).project, slug)
     comparison = selectors.compare_versions(
         selectors.version_by_number(process, old), selectors.version_by_number(process, new)
     )
-    return ComparisonOut(
+    return VersionComparisonOut(
         rules=[
             RuleChange(
                 rule=rule.name,

@@ -149,7 +149,7 @@ class PhaseChange(Schema):
     fields: dict[str, FieldChange]
 
 
-class ComparisonOut(Schema):
+class VersionComparisonOut(Schema):
     rules: list[RuleChange]
     phases: list[PhaseChange]
     process: dict[str, FieldChange]

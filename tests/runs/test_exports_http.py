@@ -14,13 +14,14 @@ from loomverify.accounts.models import Project, Role
 from tests.builders import make_project, make_run, make_user, signed_in
 from tests.runs.conftest import Caller, body_of, problem
 from verification.engine.outcome import Outcome
-from verification.runs.exporting.answers import CONTENT_TYPES, CUT_HEADER, RunExport
+from verification.runs.exporting.answers import CONTENT_TYPES, CUT_HEADER, EVIDENCE, RunExport
 from verification.runs.models import Run, RunState
 
 pytestmark = pytest.mark.django_db
 
 TABLES = ("/runs.csv", "/findings.csv")
 OF_A_RUN = tuple(export.value for export in RunExport)
+EVERY_OF_A_RUN = (*OF_A_RUN, EVIDENCE)
 
 
 def content_of(answer: Any) -> str:
@@ -68,7 +69,7 @@ def test_a_real_run_tells_the_same_in_every_format(agent: Caller) -> None:
     assert finding["fingerprint"] in {row["fingerprint"] for row in rows}
 
 
-@pytest.mark.parametrize("name", OF_A_RUN)
+@pytest.mark.parametrize("name", EVERY_OF_A_RUN)
 def test_a_run_under_way_is_not_exported(agent: Caller, name: str) -> None:
     run = agent.post("/runs", body_of()).json()["id"]
 
@@ -77,7 +78,7 @@ def test_a_run_under_way_is_not_exported(agent: Caller, name: str) -> None:
     assert problem(answer) == (409, "run.not_over", [])
 
 
-@pytest.mark.parametrize("name", OF_A_RUN)
+@pytest.mark.parametrize("name", EVERY_OF_A_RUN)
 def test_a_run_of_another_project_does_not_exist(
     agent: Caller, outsider: Caller, name: str
 ) -> None:
@@ -88,7 +89,9 @@ def test_a_run_of_another_project_does_not_exist(
     assert [problem(answer)[:2] for answer in answers] == [(404, "run.unknown")] * 2
 
 
-@pytest.mark.parametrize("path", [*TABLES, *(f"/runs/{UUID(int=7)}/{name}" for name in OF_A_RUN)])
+@pytest.mark.parametrize(
+    "path", [*TABLES, *(f"/runs/{UUID(int=7)}/{name}" for name in EVERY_OF_A_RUN)]
+)
 def test_without_a_key_nothing_is_exported(path: str) -> None:
     assert Client().get(f"/api/v1{path}").status_code == 401
 
@@ -216,7 +219,7 @@ def test_exports_are_described_with_every_status() -> None:
         if operations.get("get", {}).get("tags") == ["Exports"]
     }
 
-    assert set(described) == {*TABLES, *(f"/runs/{{run_id}}/{name}" for name in OF_A_RUN)}
+    assert set(described) == {*TABLES, *(f"/runs/{{run_id}}/{name}" for name in EVERY_OF_A_RUN)}
     for path, operation in described.items():
         refused = {"401", "400", "422"} if path in TABLES else {"401", "404", "409"}
         assert set(operation["responses"]) == {"200", *refused}

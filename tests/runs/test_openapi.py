@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from typing import Any
 
 import pytest
 from django.test import Client
+from ninja import Schema
 
 from tests.runs.conftest import Caller, body_of
 from tests.runs.test_archives import tar_gz
@@ -35,6 +37,19 @@ def test_every_reference_leads_somewhere(document: dict[str, Any]) -> None:
 
     assert document["openapi"].startswith("3.1")
     assert references(document) <= known
+
+
+def test_no_two_shapes_share_a_name() -> None:
+    """In the document the one read last would stand for both."""
+    places = defaultdict(set)
+    waiting: list[type] = [Schema]
+    while waiting:
+        for shape in waiting.pop().__subclasses__():
+            places[shape.__name__].add(shape.__module__)
+            waiting.append(shape)
+
+    assert "RunOut" in places
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}
 
 
 def test_every_refusal_is_a_problem_document(document: dict[str, Any]) -> None:

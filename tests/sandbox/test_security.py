@@ -64,7 +64,9 @@ def test_clean_work_of_several_languages_has_no_problem(engine: APIClient) -> No
 
 
 def test_a_look_that_is_not_done_in_its_time_blames_nobody(engine: APIClient) -> None:
-    report = tried(engine, PYTHON, "security", seconds=1).reports["security"]
+    much = {f"pkg/part{n}.py": "def f(a, b):\n    return a + b\n\n\n" * 400 for n in range(500)}
+
+    report = tried(engine, {**PYTHON, **much}, "security", seconds=1).reports["security"]
 
     assert [one.reason_code for one in findings_of(report)] == ["gate_error"]
 

@@ -117,7 +117,7 @@ class ShownOut(Schema):
     high: float | None
 
 
-class GateOut(Schema):
+class SwitchGateOut(Schema):
     model_config = ConfigDict(json_schema_extra=examples.shown(examples.GATE))
     state: Annotated[str, one_of(GateState)]
     n: int
@@ -164,7 +164,7 @@ class TrialOut(TrialSummary):
     judged: int
     classes: dict[str, int]
     matrix: dict[str, dict[str, int]] = Field(description="Of old outcomes, of new ones.")
-    gate: GateOut
+    gate: SwitchGateOut
     corpus_replay: CorpusReplay | None
     promotion: dict[str, Any] | None = Field(
         description="What judged before and after, who and why, and the gate as it was."

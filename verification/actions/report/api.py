@@ -44,7 +44,7 @@ class TallyOut(Schema):
     url: str
 
 
-class ProcessOut(Schema):
+class ProcessLineOut(Schema):
     process: str
     runs: int
     cost_usd: str
@@ -52,7 +52,7 @@ class ProcessOut(Schema):
     url: str
 
 
-class RunOut(Schema):
+class RunLineOut(Schema):
     title: str
     process: str
     phase: str
@@ -67,7 +67,7 @@ class ChangesOut(Schema):
     standing: str
     count: int
     reasons: dict[str, int]
-    runs: list[RunOut]
+    runs: list[RunLineOut]
 
 
 class NeedOut(Schema):
@@ -108,7 +108,7 @@ class AgreedOut(Schema):
     url: str
 
 
-class StepOut(Schema):
+class NextStepOut(Schema):
     words: str
     url: str | None
 
@@ -124,17 +124,17 @@ class MorningOut(Schema):
     cost_usd: str
     endings: list[TallyOut]
     reasons: list[TallyOut]
-    processes: list[ProcessOut]
+    processes: list[ProcessLineOut]
     changes: int
     standings: list[ChangesOut]
     earlier: dict[str, int] = Field(description="Done with changes from before, by kind.")
     needs_person: int
     needs: list[NeedOut]
-    waiting: list[RunOut]
+    waiting: list[RunLineOut]
     budgets: list[BudgetOut]
     regressions: list[RegressionOut]
     agreement: list[AgreedOut]
-    steps: list[StepOut]
+    steps: list[NextStepOut]
 
 
 @router.get(
@@ -169,7 +169,7 @@ def _rendered(found: Report, address: Address) -> MorningOut:
         endings=_tallies(found.endings, address),
         reasons=_tallies(found.reasons, address),
         processes=[
-            ProcessOut(
+            ProcessLineOut(
                 process=one.slug,
                 runs=one.runs,
                 cost_usd=f"{one.cost_usd:.6f}",
@@ -235,7 +235,9 @@ def _beside(found: Report, address: Address) -> dict[str, Any]:
             )
             for one in found.agreed
         ],
-        "steps": [StepOut(words=one.words, url=_maybe(one.link, address)) for one in found.steps],
+        "steps": [
+            NextStepOut(words=one.words, url=_maybe(one.link, address)) for one in found.steps
+        ],
     }
 
 
@@ -247,9 +249,9 @@ def _tallies(tallies: Sequence[Tally], address: Address) -> list[TallyOut]:
     return [TallyOut(name=one.name, count=one.count, url=address(one.link)) for one in tallies]
 
 
-def _lines(lines: Sequence[RunLine], address: Address) -> list[RunOut]:
+def _lines(lines: Sequence[RunLine], address: Address) -> list[RunLineOut]:
     return [
-        RunOut(
+        RunLineOut(
             title=one.title,
             process=one.process,
             phase=one.phase,

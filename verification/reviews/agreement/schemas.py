@@ -95,7 +95,7 @@ class SampleOut(Schema):
         )
 
 
-class PhaseOut(Schema):
+class PhaseAgreementOut(Schema):
     process: str
     phase: str
     decided: int
@@ -110,7 +110,7 @@ class ModelOut(Schema):
     verdicts: AgreementOut
 
 
-class RuleOut(Schema):
+class RuleAgreementOut(Schema):
     """`overturned`: the share of reviews in which people found the rule wrong."""
 
     process: str
@@ -153,9 +153,9 @@ class ReviewAgreement(Schema):
 
     with_people: WithPeopleOut
     sample: SampleOut
-    phases: list[PhaseOut] = Field(description="Most decided first, at most 50.")
+    phases: list[PhaseAgreementOut] = Field(description="Most decided first, at most 50.")
     models: list[ModelOut] = Field(description="Most decided first, at most 50.")
-    rules: list[RuleOut] = Field(description="Worst first, at most 50.")
+    rules: list[RuleAgreementOut] = Field(description="Worst first, at most 50.")
     people: AmongPeopleOut
     blind: BlindOut
 
@@ -166,11 +166,11 @@ class ReviewAgreement(Schema):
             with_people=_with_people(found),
             sample=SampleOut.of(found.sample),
             phases=[
-                PhaseOut(process=one.process, phase=one.phase, **_group(one))
+                PhaseAgreementOut(process=one.process, phase=one.phase, **_group(one))
                 for one in found.phases
             ],
             models=[ModelOut(model=one.model, **_group(one)) for one in found.models],
-            rules=[RuleOut.of(one) for one in found.rules],
+            rules=[RuleAgreementOut.of(one) for one in found.rules],
             people=AmongPeopleOut(
                 verdicts=AgreementOut.of(among.verdicts),
                 outcomes=AgreementOut.of(among.outcomes),
