@@ -23,8 +23,8 @@ from verification.engine.reports.model import (
 )
 
 OUT_OF_MEMORY_EXIT_CODE = 137
-NO_TESTS_EXIT_CODES = (0, 1, 5)
-"""How test runners end that find nothing to run: pytest with 5, several others with 1."""
+NO_TESTS_EXIT_CODES = (0, 5)
+"""How test runners end that find nothing to run: pytest with 5. With 1 they end of all else, too."""
 FAILED: Mapping[str, str] = {
     "install": "install_failed",
     "build": "build_failed",

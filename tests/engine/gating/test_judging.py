@@ -74,6 +74,8 @@ def pytest_ended(code: int, report: bytes | None, out: bytes = END.encode()) -> 
         (pytest_ended(1, MIXED), Status.FAILED, ["tests_failed"]),
         (pytest_ended(1, MIXED, b""), Status.FAILED, ["tests_failed"]),
         (pytest_ended(1, GOOD), Status.FAILED, ["gate_contradiction"]),
+        (pytest_ended(1, NONE), Status.FAILED, ["gate_contradiction"]),
+        (pytest_ended(1, ALL_SKIPPED), Status.FAILED, ["gate_contradiction"]),
         (pytest_ended(1, None), Status.FAILED, ["tests_failed"]),
         (pytest_ended(1, b"<no xml"), Status.FAILED, ["tests_failed"]),
         (pytest_ended(2, None), Status.FAILED, ["tests_failed"]),

@@ -204,6 +204,36 @@ def test_what_failed_and_said_that_it_could_not_be_run_ends_so(
     assert written is None or ended.stdout == written
 
 
+@pytest.mark.parametrize("code", [0, 1])
+@pytest.mark.parametrize(
+    ("language", "tool", "files", "empty"),
+    [
+        (Language.JAVA, "mvn", {"pom.xml": ""}, "<testsuites>"),
+        (Language.JAVA, "gradle", {"build.gradle": ""}, "<testsuites>"),
+        (Language.DOTNET, "dotnet", {"a.csproj": "Microsoft.NET.Test.Sdk"}, "<TestRuns>"),
+    ],
+)
+def test_what_failed_before_any_test_told_of_itself_is_not_reported_as_no_tests(
+    tmp_path: Path, language: Language, tool: str, files: dict[str, str], empty: str, code: int
+) -> None:
+    (tmp_path / tool).write_text(f"#!/bin/sh\nexit {code}\n")
+    (tmp_path / tool).chmod(0o755)
+    for name, content in files.items():
+        (tmp_path / name).write_text(content)
+    report = tmp_path / "report of a run"
+    command = stages_of(part_in(language, files))["test"].command
+
+    ended = subprocess.run(
+        ["/bin/sh", "-c", '(set -e; eval "$LV_COMMAND")'], cwd=tmp_path, check=False,
+        env={"LV_COMMAND": command.replace("/tmp/afresh", f"{tmp_path}/afresh"),
+             "LV_REPORT": str(report), "LV_REPOSITORY": "m2", "PATH": f"{tmp_path}:/usr/bin:/bin"},
+    )  # fmt: skip
+
+    assert ended.returncode == code
+    assert report.exists() is (code == 0)
+    assert code or report.read_text().split()[0] == empty
+
+
 def test_a_toolchain_without_its_linter_says_nothing_of_the_work() -> None:
     part = part_in(Language.RUST, {"Cargo.toml": ""})
     ended = Ended(exit_code=101, out=b"error: no such command: `clippy`\n", report=b"")

@@ -36,8 +36,9 @@ _OFFLINE = '-p:RestoreSources="$NUGET_PACKAGES" -p:NuGetAudit=false'
 _ANOTHER = "compatible .NET SDK was not found"
 # What the install could not foresee is missing for no fault of the work.
 _UNFORESEEN = f"{_ANOTHER}|error NU1(10[123]|301)"
-# Each project writes a report of its own.
-_GATHERED = f"""{{ echo '<TestRuns>'
+# Each project writes a report of its own. Where it failed before any did, no test says why.
+_GATHERED = f"""[ $code = 0 ] || [ -n "$(find "{REPORT}.d" -name '*.trx' -type f | head -n 1)" ] || exit $code
+{{ echo '<TestRuns>'
 find "{REPORT}.d" -name '*.trx' -type f -exec sed '1s/^[^<]*<?xml[^>]*?>//' {{}} \\;
 echo '</TestRuns>'; }} > "{REPORT}"
 exit $code"""

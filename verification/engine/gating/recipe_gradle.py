@@ -49,8 +49,10 @@ _AFRESH = afresh("build.gradle*", "build", ".gradle")
 _BUILD = f"""{_AFRESH}
 {unless_said(_UNFORESEEN, f"{_GRADLE} --offline testClasses")}
 exit $code"""
+# Where it failed, and nothing was written, no test says why.
 _TEST = f"""{_AFRESH}
 {unless_said(_UNFORESEEN, f"{_GRADLE} --offline --continue test")}
+[ $code = 0 ] || [ -n "$(find "{REPORT}.d" -name '*.xml' -type f 2> /dev/null | head -n 1)" ] || exit $code
 {{ echo '<testsuites>'
 [ ! -d "{REPORT}.d" ] || find "{REPORT}.d" -name '*.xml' -type f -exec sed '1s/^<?xml[^>]*?>//' {{}} \\;
 echo '</testsuites>'; }} > "{REPORT}"

@@ -53,12 +53,12 @@ for one in org/junit/platform/junit-platform-engine/*/; do
 done
 """
 # Reports have the name of this run in theirs: one that lies in the work has not. Where others
-# were written instead, nothing is known. Surefire adds it to each class, too.
+# were written instead, or none and it failed, nothing is known. Surefire adds it to each class, too.
 _TEST = f"""{_AFRESH}
 run=$(basename "{REPORT}")
 {unless_said(_UNFORESEEN, f'{_MAVEN} -o -fae -Dsurefire.skipAfterFailureCount=0 -Dsurefire.reportNameSuffix="$run" test')}
-if [ -n "$(find . -name "TEST-*-$run.xml" -type f | head -n 1)" ] ||
-  [ -z "$(find . -path '*/surefire-reports/TEST-*.xml' | head -n 1)" ]; then
+if [ -n "$(find . -name "TEST-*-$run.xml" -type f | head -n 1)" ] || {{ [ $code = 0 ] &&
+  [ -z "$(find . -path '*/surefire-reports/TEST-*.xml' | head -n 1)" ]; }}; then
   {{ echo '<testsuites>'
   find . -name "TEST-*-$run.xml" -type f -exec sed "1s/^<?xml[^>]*?>//; s/($run)//g" {{}} \\;
   echo '</testsuites>'; }} > "{REPORT}"
