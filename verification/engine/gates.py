@@ -185,10 +185,8 @@ def findings_of(report: GateReport) -> Iterator[Finding]:
         yield _lost(report, "gate_error", report.detail or f"{name} could not be run.")
     elif report.status is Status.TIMED_OUT:
         yield _violated(report, "gate_timed_out", report.detail or f"{name} took too long.")
-    elif report.contradiction:
-        yield _lost(report, "gate_contradiction", f"{name} {report.contradiction}.")
-    elif _contradicts_itself(report):
-        yield _lost(report, "gate_contradiction", f"{name} {_told(report)}.")
+    elif said := contradiction_of(report):
+        yield _lost(report, "gate_contradiction", f"{name} {said}.")
     elif report.exit_code == OUT_OF_MEMORY_EXIT_CODE:
         yield _violated(report, "gate_out_of_memory", f"{name} ran out of memory.")
     elif report.ran_no_test:
@@ -244,6 +242,14 @@ def _problem(report: GateReport, reason_code: str, problem: Problem) -> Finding:
     )
     is_waived = bool(problem.waived) and report.gate == SECURITY
     return waiving.waived(finding, problem.waived) if is_waived else finding
+
+
+def contradiction_of(report: GateReport) -> str:
+    """What of it cannot be true together, in words; '' where nothing speaks against it."""
+    has_no_end = report.is_lost or report.status in (Status.ERROR, Status.TIMED_OUT)
+    if report.contradiction or has_no_end:
+        return report.contradiction
+    return _told(report) if _contradicts_itself(report) else ""
 
 
 def _contradicts_itself(report: GateReport) -> bool:

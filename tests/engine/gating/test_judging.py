@@ -7,8 +7,10 @@ import pytest
 from tests.engine.gating.fakes import part_with
 from verification.engine import policy
 from verification.engine.gates import GateReport, findings_of
+from verification.engine.gating.comparing import wants_base
 from verification.engine.gating.components import Language
 from verification.engine.gating.judging import MAX_TOLD, judged
+from verification.engine.gating.measuring import measured
 from verification.engine.gating.stages import Ended, Expected, Stage, Stream
 from verification.engine.outcome import Status
 from verification.engine.reasons import Effect
@@ -103,6 +105,30 @@ def test_a_runner_is_believed_where_its_end_and_its_report_agree(
     report = told(PYTEST, ended)
 
     assert (report.status, reasons(report)) == (status, reason)
+
+
+@pytest.mark.parametrize(
+    ("ended", "said"),
+    [
+        (pytest_ended(0, GOOD), ""),
+        (pytest_ended(1, MIXED), ""),
+        (pytest_ended(5, NONE), ""),
+        (pytest_ended(124, MIXED), ""),
+        (pytest_ended(137, None), ""),
+        (pytest_ended(0, None),
+         "ended well, with nothing to show for it: There is none"),
+        (pytest_ended(0, MIXED), "was reported as passed and ended with exit code 0, and its report "
+         "says 3 passed, 2 failed, 3 errors"),
+        (pytest_ended(1, GOOD), "was reported as failed and ended with exit code 1, and its report "
+         "says 2 passed, 0 failed, 0 errors"),
+    ],
+)  # fmt: skip
+def test_a_contradiction_is_known_to_whoever_asks_the_report(ended: Ended, said: str) -> None:
+    report = told(PYTEST, ended)
+
+    assert report.contradiction == said
+    assert wants_base(report) is (not said and report.status is not Status.PASSED)
+    assert measured([report]).tests == (None if said else report.tests)
 
 
 @pytest.mark.parametrize(

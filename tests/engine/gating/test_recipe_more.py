@@ -225,7 +225,7 @@ def test_what_failed_before_any_test_told_of_itself_is_not_reported_as_no_tests(
 
     ended = subprocess.run(
         ["/bin/sh", "-c", '(set -e; eval "$LV_COMMAND")'], cwd=tmp_path, check=False,
-        env={"LV_COMMAND": command.replace("/tmp/afresh", f"{tmp_path}/afresh"),
+        env={"LV_COMMAND": command.replace("/tmp/afresh", f"{tmp_path}/afresh"),  # noqa: S108
              "LV_REPORT": str(report), "LV_REPOSITORY": "m2", "PATH": f"{tmp_path}:/usr/bin:/bin"},
     )  # fmt: skip
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from verification.engine.finding import cleaned
-from verification.engine.gates import OUT_OF_MEMORY_EXIT_CODE, GateReport
+from verification.engine.gates import OUT_OF_MEMORY_EXIT_CODE, GateReport, contradiction_of
 from verification.engine.gating.outside import tells_of_network
 from verification.engine.gating.stages import (
     BUILD,
@@ -57,6 +57,9 @@ class Judged:
 def judged(part: Part, stage: Stage, ended: Ended) -> Judged:
     """Source: docs/engine.md, "Gates"."""
     found = _judged(part, stage, ended)
+    # Here once for all who ask: a score, a base, whoever takes the result over, the page.
+    said = contradiction_of(found.report)
+    found = replace(found, report=replace(found.report, contradiction=said))
     if stage.cover is None or not ended.coverage:
         return found
     try:
