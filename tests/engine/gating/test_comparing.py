@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from processes.definition.model import Enforcement
 from verification.engine.gates import GateReport, findings_of
-from verification.engine.gating.comparing import compared, wants_base
+from verification.engine.gating.comparing import anchored, compared, wants_base
 from verification.engine.gating.judging import Judged
 from verification.engine.gating.measuring import measured
 from verification.engine.outcome import FindingVerdict, Status
@@ -272,6 +272,38 @@ def test_a_graver_problem_is_another_one() -> None:
     now = Judged(looked(gate="security").report, problems=grave)
 
     assert codes(compared(now, before)) == [("security_failed", Enforcement.HARD)]
+
+
+def test_a_new_secret_in_place_of_an_old_one_is_new_and_one_that_moved_is_not() -> None:
+    def before_and_after(now: bytes) -> GateReport:
+        sides = (
+            ({"a.py": now}, "AKIA7... is a key"),
+            ({"a.py": b"x = 1\nk = 'old'"}, "AKIA3... is a key"),
+        )
+        found = [
+            anchored(looked("of a line", said, gate="security"), files.__getitem__)
+            for files, said in sides
+        ]
+        return compared(*found)
+
+    moved, new = before_and_after(b"x = 1\n  k =  'old'"), before_and_after(b"x = 1\nk = 'new'")
+
+    assert codes(moved) == [("security_failed", Enforcement.OBSERVE)]
+    assert [(one.message, one.line) for one in new.problems] == [("AKIA7... is a key", 2)]
+    assert new.old_problems == 1
+
+
+@pytest.mark.parametrize(
+    ("gate", "content"), [("lint", b"now"), ("types", b"now"), ("security", None)]
+)
+def test_only_what_security_found_is_known_by_its_line_where_that_is_there(
+    gate: str, content: bytes | None
+) -> None:
+    files = {"a.py": content} if content else {}
+
+    now, before = looked("x", gate=gate), looked("x", gate=gate)
+
+    assert compared(anchored(now, files.__getitem__), before).old_problems == 1
 
 
 def test_a_start_that_failed_before_is_no_excuse() -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
+from functools import lru_cache
 
 from verification.engine.reports.model import Problem
 
 MAX_FILE_BYTES = 2_000_000
+MAX_FILES_AT_HAND = 8
 NAME_DIGITS = 8
 """Of a hash: enough to tell lines of one file apart, too few to guess a secret by."""
 
@@ -17,7 +18,7 @@ NAME_DIGITS = 8
 def by_line(read: Callable[[str], bytes]) -> Callable[[Problem], Problem]:
     """Names each problem by its line, where the work has that. `read` raises `KeyError` for no file."""
 
-    @cache
+    @lru_cache(maxsize=MAX_FILES_AT_HAND)
     def lines(path: str) -> list[bytes]:
         try:
             content = read(path)

@@ -9,8 +9,9 @@ from dataclasses import replace
 from typing import TypeVar
 
 from verification.engine.gates import OUT_OF_MEMORY_EXIT_CODE, GateReport
+from verification.engine.gating.anchoring import by_line
 from verification.engine.gating.judging import MAX_TOLD, Judged
-from verification.engine.gating.stages import BUILD, INSTALL, LINT, RUN
+from verification.engine.gating.stages import BUILD, INSTALL, LINT, RUN, SECURITY
 from verification.engine.outcome import Status
 from verification.engine.reports.model import CaseStatus, Problem, TestCase, TestCounts
 
@@ -41,6 +42,17 @@ def restored(told: Judged) -> GateReport:
         report = replace(report, problems=told.problems.problems[:MAX_TOLD], old_problems=0)
     unwaived = tuple(replace(one, waived="") for one in report.problems)
     return replace(report, problems=unwaived, is_old=False, changed_lines=None, unrun=())
+
+
+def anchored(told: Judged, read: Callable[[str], bytes]) -> Judged:
+    """What security found, named by its lines: a secret in place of another one is new.
+
+    `read` raises `KeyError` for no file.
+    """
+    if told.report.gate != SECURITY or told.problems is None:
+        return told
+    named = tuple(map(by_line(read), told.problems.problems))
+    return replace(told, problems=replace(told.problems, problems=named))
 
 
 def compared(candidate: Judged, base: Judged | None) -> GateReport:
@@ -168,5 +180,6 @@ def _case(case: TestCase) -> Hashable:
 
 
 def _problem(problem: Problem) -> Hashable:
-    """Lines move, and messages count."""
-    return problem.path, problem.rule, problem.severity, _NUMBERS.sub("", problem.message)
+    """Lines move, and messages count; what a line says is known where `anchored` asked for it."""
+    said = _NUMBERS.sub("", problem.message)
+    return problem.path, problem.rule, problem.severity, said, problem.anchor

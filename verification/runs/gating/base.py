@@ -9,7 +9,7 @@ from verification.engine.case import Case
 from verification.engine.evidence import SubmittedFile
 from verification.engine.gates import GateReport
 from verification.engine.gating.changing import covering
-from verification.engine.gating.comparing import compared, wants_base
+from verification.engine.gating.comparing import anchored, compared, wants_base
 from verification.engine.gating.judging import Judged
 from verification.engine.gating.planning import plan_of
 from verification.engine.gating.running import leading_to
@@ -41,7 +41,7 @@ class Base:
         if lost is not None:
             return Judged(replace(report, status=Status.ERROR, is_lost=True, detail=lost.detail))
         found = self.told.get((report.component, report.gate))
-        return self.trial.judged(found) if found else None
+        return _named(self.trial, found) if found else None
 
 
 def base_of(work: Work) -> State | None:
@@ -60,8 +60,12 @@ def against_base(
         return list(told)
     known = _tried(replace(trial, state=base, label=LABEL), case, asked)
     return [
-        compared(trial.judged(one), known.before(one)) if wants_base(one) else one for one in told
+        compared(_named(trial, one), known.before(one)) if wants_base(one) else one for one in told
     ]
+
+
+def _named(trial: Trial, report: GateReport) -> Judged:
+    return anchored(trial.judged(report), trial.state.workspace.read)
 
 
 def _tried(trial: Trial, case: Case, asked: Sequence[GateReport]) -> Base:
