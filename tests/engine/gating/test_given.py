@@ -171,6 +171,13 @@ def test_an_option_that_would_move_the_report_of_go_makes_it_a_command_like_any_
             "-Dmaven.test.failure.ignore", "-s x.xml", "-fn", "--version", "-Dx=y",
         )),
         (Language.JAVA, "mvn verify"), (Language.JAVA, "gradle test"),
+        *((Language.NODE, one) for one in (
+            "mocha --dry-run", "mocha --dryRun", "npx mocha -R spec", "mocha -O output=x", "mocha -n x",
+            "jest --listTests", "jest --json --outputFile=x", "jest --passWithNoTests", "jest -o",
+            "jest --reporters=default", "vitest --outputFile.json=x", "vitest list --json", "jest --",
+            "vitest '--changed'", "node --test-reporter spec --test", "node --check --test a.js",
+            "PATH=. mocha", "mocha 'a",
+        )),
         (Language.NODE, "npm run check"), (Language.NODE, "npm test -- --bail"),
     ],
 )  # fmt: skip
@@ -178,6 +185,15 @@ def test_what_may_move_a_report_or_leave_out_the_tests_is_a_command_like_any_oth
     language: Language, command: str
 ) -> None:
     assert planned(language, "test", command) == Stage("test", command, is_given=True)
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["mocha --require tsx -g sums", "node --import tsx --test tests/", "jest src -t sums --ci",
+     "NODE_OPTIONS=--experimental-vm-modules npx jest --config jest.ci.js", "mocha 'test/**'"],
+)  # fmt: skip
+def test_other_arguments_of_a_runner_of_node_keep_its_report(command: str) -> None:
+    assert planned(Language.NODE, "test", command).expected is not None
 
 
 @pytest.mark.parametrize("tests", [PACKAGE, b"{}", b'{"scripts": {"test": "eslint . && jest"}}'])

@@ -120,7 +120,7 @@ def test_what_only_looks_at_python_is_run_apart_from_its_code() -> None:
         ("jest", "jest --bail=0 --json", TestFormat.JEST),
         ("NODE_ENV=test jest --coverage", "NODE_ENV=test jest --coverage --bail=0 --json", TestFormat.JEST),
         ("npx vitest --watch", "npx vitest --watch --run --bail=0 --reporter json", TestFormat.JEST),
-        ("mocha 'test/**'", "mocha 'test/**' --no-bail --reporter json", TestFormat.MOCHA),
+        ("mocha 'test/**'", "mocha 'test/**' --no-bail --no-dry-run --reporter json", TestFormat.MOCHA),
         ("node --test", "node --test --test-reporter=tap", TestFormat.TAP),
         ("node --import tsx --test tests/", "node --import tsx --test --test-reporter=tap", TestFormat.TAP),
         ("node --test-only --test", "node --test-only --test --test-reporter=tap", TestFormat.TAP),

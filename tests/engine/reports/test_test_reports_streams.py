@@ -197,6 +197,14 @@ def test_a_report_of_mocha_that_contradicts_itself_is_not_read(key: str, number:
         read_tests(MOCHA, json.dumps(whole).encode())
 
 
+def test_a_test_of_mocha_that_passed_without_being_run_is_not_believed() -> None:
+    whole = json.loads(recorded("recorded/mocha/fine.json"))
+    del whole["passes"][0]["duration"]
+
+    with pytest.raises(Unreadable, match="was not run"):
+        read_tests(MOCHA, json.dumps(whole).encode())
+
+
 def test_a_failure_of_dotnet_has_its_place_and_text() -> None:
     failed = read_tests(TRX, recorded("written/trx/mixed.trx")).cases[0]
 

@@ -80,7 +80,7 @@ _RUNNERS: Sequence[tuple[re.Pattern[str], str, TestFormat, Cover | None]] = tupl
         ("jest", _JEST, TestFormat.JEST, _JEST_LINES),
         (
             "mocha",
-            f'--no-bail --reporter json --reporter-option output="{REPORT}"',
+            f'--no-bail --no-dry-run --reporter json --reporter-option output="{REPORT}"',
             TestFormat.MOCHA,
             None,
         ),

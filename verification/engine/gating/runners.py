@@ -90,6 +90,14 @@ _RUNNERS: Mapping[Language, Sequence[_Runner]] = {
         for one in ("phpunit", "pest")
     ),
 }
+# Of any of Node's runners. Settings, and what is loaded before the tests, are the work's anyway.
+_NODE_FINE = re.compile(
+    r"(?!--$|PATH=|-(?!-)\w*[ehnorv]|--(?:no-)?(?:(?:test-?)?reporters?[\w-]*|dry-?run|output-?file|"
+    r"json|list[\w-]*|show-?config|init|version|help|clear-?cache|eval|print|check|(?:test-?)?runner|"
+    r"test-?results-?processor|collect-?only|only-?changed|changed[\w-]*|last-?commit|"
+    r"pass-?(?:with|on)[\w-]*)(?:[=.]|$)).*",
+    re.DOTALL | re.IGNORECASE,
+)
 _NPM_TEST = re.compile(r"(?:npm|yarn|pnpm)(?: run)? (?:test|t)(?: --silent)?")
 
 
@@ -107,10 +115,17 @@ def with_report(stage: Stage, language: Language, command: str) -> Stage | None:
 
 def _told(stage: Stage, command: str) -> Stage | None:
     found = reporting(command)
-    if found is None:
+    if found is None or not _is_fine(command):
         return None
     told, expected, cover = found
     return Stage(TEST, told, expected, seconds=stage.seconds, cover=cover, is_given=True)
+
+
+def _is_fine(command: str) -> bool:
+    try:
+        return all(map(_NODE_FINE.fullmatch, shlex.split(command)))
+    except ValueError:
+        return False
 
 
 def _with_arguments(stage: Stage, runner: _Runner, rest: str) -> Stage | None:
