@@ -212,6 +212,31 @@ def test_a_failure_of_dotnet_has_its_place_and_text() -> None:
     assert failed.message.startswith("Assert.Equal() Failure")
 
 
+@pytest.mark.parametrize(
+    ("told", "place"),
+    [
+        ("at A.B() in /workspace/A.cs:line 7\nat C() in /workspace/C.cs:line 9", ("A.cs", 7)),
+        ("it fails at :line 3 of\nat A.B() in A.cs:line 7", ("A.cs", 7)),
+        ("it is in\nA.cs:line 7", ("", None)),
+        ("at A in " + "x" * 501 + ":line 7\nat B in B.cs:line 8", ("B.cs", 8)),
+        ("at A in /elsewhere/A.cs:line 7", ("", None)),
+        (" in :line " * 1_000, ("", None)),
+    ],
+)
+def test_a_failure_of_dotnet_stands_where_its_first_line_with_a_place_says(
+    told: str, place: tuple[str, int | None]
+) -> None:
+    content = (
+        '<TestRun><Results><UnitTestResult testName="a" outcome="Failed"><Output><ErrorInfo>'
+        f"<StackTrace>{told}</StackTrace></ErrorInfo></Output></UnitTestResult></Results>"
+        '<ResultSummary outcome="Failed"/></TestRun>'
+    )
+
+    [case] = read_tests(TRX, content.encode()).cases
+
+    assert (case.path, case.line) == place
+
+
 def test_a_run_of_dotnet_that_was_aborted_says_why() -> None:
     aborted = read_tests(TRX, recorded("written/trx/aborted.trx")).cases[0]
 

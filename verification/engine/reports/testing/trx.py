@@ -34,7 +34,9 @@ _STATUSES = {
 _PLACED_CHARS = 20_000
 _GOOD_ENDS = frozenset({"Completed", "Passed", "Warning", "NotExecuted"})
 _DURATION = re.compile(r"(\d{1,2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?")
-_PLACE = re.compile(r" in ([^\n]{1,500}):line (\d{1,9})")
+_MAX_PATH_CHARS = 500
+_IN = " in "
+_LINE = re.compile(r":line (\d{1,9})")
 
 
 def read(content: bytes, folder: str = "") -> TestReport:
@@ -73,16 +75,27 @@ def _leaves(results: list[Element]) -> Iterator[Element]:
 def _case(result: Element, folder: str) -> TestCase:
     outcome = result.get("outcome") or ""
     told = "\n".join(_told(result))
-    place = _PLACE.search(told[:_PLACED_CHARS])
-    path = inner_path(place[1], folder) if place else ""
+    said, line = _place(told[:_PLACED_CHARS])
+    path = inner_path(said, folder)
     return TestCase(
         name=name(result.get("testName")),
         status=_STATUSES.get(outcome, CaseStatus.ERROR),
         message=text(told),
         path=path,
-        line=number(place[2]) if place and path else None,
+        line=number(line) if path else None,
         duration_ms=_lasted(result.get("duration") or ""),
     )
+
+
+def _place(told: str) -> tuple[str, str]:
+    """What stands between " in " and ":line" of one line, of the first that has both."""
+    for found in _LINE.finditer(told):
+        end = found.start()
+        least = max(0, end - _MAX_PATH_CHARS - len(_IN))
+        begin = told.find(_IN, max(least, told.rfind("\n", least, end) + 1), end)
+        if begin >= 0:
+            return told[begin + len(_IN) : end], found[1]
+    return "", ""
 
 
 def _told(result: Element) -> Iterator[str]:
