@@ -42,6 +42,7 @@ def test_each_case_is_counted_once(suite: str, counts: TestCounts) -> None:
         '<testsuite tests="0"><testcase/></testsuite>',
         '<testsuite failures="1"><testcase/></testsuite>',
         '<testsuite errors="1" tests="0"/>',
+        '<testsuite name="pytest" tests="10"/>',
         '<testsuite failures="0" errors="0"><testcase><failure/></testcase></testsuite>',
         '<testsuite name="pytest" failures="1"><testcase/></testsuite>',
         '<testsuites failures="1"><testsuite failures="0"><testcase/></testsuite></testsuites>',
