@@ -28,6 +28,7 @@ APART = {gate: Stage(gate, "ours", is_apart=True) for gate in ("lint", "security
 TYPES = Stage("types", "mypy", Expected(ProblemFormat.MYPY))
 GO_BUILD = Stage("build", "go build", Expected(ProblemFormat.GO_BUILD, Stream.ERR))
 TSC = Stage("types", "tsc", Expected(ProblemFormat.TSC, Stream.OUT))
+MAVEN = Stage("build", "mvn", Expected(ProblemFormat.JAVAC, Stream.OUT))
 NPM_BUILD = Stage("build", "npm run build")
 
 
@@ -168,6 +169,24 @@ def test_of_any_other_command_the_text_is_counted(
     assert report.is_guess is (counts is not None)
 
 
+JEST_ALONE = (
+    b'{"numFailedTests": 0, "numPassedTests": 1, "success": false, "testResults": [{"name": "a.js",'
+    b' "status": "passed", "assertionResults": [{"title": "adds", "status": "passed"}]}]}'
+)
+
+
+def test_a_run_that_failed_by_itself_says_why_in_its_last_words() -> None:
+    stage = Stage("test", "jest", Expected(TestFormat.JEST))
+    ended = Ended(exit_code=1, report=JEST_ALONE, err=b"coverage of lines (40%) is not 80%\n")
+
+    found = judged(part_with(stage), stage, ended)
+
+    [finding] = findings_of(found.report)
+    assert "coverage of lines (40%) is not 80%" in finding.message
+    assert found.tests is not None
+    assert found.tests.cases[0].message == "coverage of lines (40%) is not 80%"
+
+
 @pytest.mark.parametrize(
     ("stage", "ended", "status", "count", "reason"),
     [
@@ -194,6 +213,16 @@ def test_of_any_other_command_the_text_is_counted(
         (TSC, Ended(exit_code=1), Status.FAILED, 0, ["types_failed"]),
         (TSC, Ended(exit_code=2, out=b"a.ts(1,2): error TS1: x"), Status.FAILED, 1,
          ["types_failed"]),
+        (TSC, Ended(exit_code=0, out=b"a.ts(1,2): error TS1: x"), Status.PASSED, 1,
+         ["gate_contradiction"]),
+        (TYPES, Ended(exit_code=0, report=recorded("mypy/store.jsonl")), Status.PASSED, 2,
+         ["gate_contradiction"]),
+        (MAVEN, Ended(exit_code=0, out=b"[ERROR] /workspace/A.java:[3,5] cannot find symbol\n"),
+         Status.PASSED, 1, ["gate_contradiction"]),
+        (MAVEN, Ended(exit_code=0, out=b"[ERROR] /workspace/A.java:[3,5] (sizes) Line: long\n"),
+         Status.PASSED, 1, []),
+        (MAVEN, Ended(exit_code=0, out=b"[WARNING] /workspace/A.java:[3,5] [removal] old\n"),
+         Status.PASSED, 1, []),
         (TSC, Ended(exit_code=0, is_whole=False), Status.ERROR, None, ["gate_error"]),
         (TSC, Ended(exit_code=2, is_whole=False), Status.FAILED, None, ["types_failed"]),
         (GO_BUILD, Ended(exit_code=1, err=recorded("gobuild/problems.txt")), Status.FAILED, 4,

@@ -117,6 +117,11 @@ def test_a_message_by_its_id_is_looked_up_among_the_rules() -> None:
         ("sarif", b'{"version": "2.1.0", "runs": []}'),
         ("sarif", b'{"version": "2.1.0", "runs": [{"results": null}]}'),
         ("sarif", b'{"runs": [{"results": [], "invocations": [{"executionSuccessful": false}]}]}'),
+        (
+            "sarif",
+            b'{"runs": [{"results": [{"suppressions": [{}]}],'
+            b' "invocations": [{"executionSuccessful": false}]}]}',
+        ),
         ("bandit", b""),
         ("bandit", b'{"results": []}'),
     ],

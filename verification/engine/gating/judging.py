@@ -13,6 +13,7 @@ from verification.engine.gating.stages import (
     LINT,
     SECURITY,
     TEST,
+    TYPES,
     Ended,
     Part,
     Stage,
@@ -21,8 +22,12 @@ from verification.engine.gating.stages import (
 from verification.engine.outcome import Status
 from verification.engine.reports.coverage import read_coverage
 from verification.engine.reports.model import (
+    CaseStatus,
     Coverage,
+    Problem,
     ProblemReport,
+    ProblemSeverity,
+    TestCase,
     TestCounts,
     TestReport,
     Unreadable,
@@ -115,6 +120,7 @@ def _tested(part: Part, stage: Stage, ended: Ended, told: GateReport) -> Judged:
         report = _test_report(part, stage, ended)
     except Unreadable as error:
         return Judged(_without_report(told, stage, ended, str(error)))
+    report = replace(report, cases=tuple(_explained(one, ended) for one in report.cases))
     told = replace(
         told,
         tests=report.counts,
@@ -129,6 +135,12 @@ def _tested(part: Part, stage: Stage, ended: Ended, told: GateReport) -> Judged:
     if told.status is Status.FAILED and not told.failures:
         told = replace(told, detail=f"{told.name} failed.{last_words(ended)}")
     return Judged(told, tests=report)
+
+
+def _explained(case: TestCase, ended: Ended) -> TestCase:
+    """A run that failed by itself says why in what it wrote alone, if anywhere."""
+    is_bare = case.status is CaseStatus.ERROR and not (case.message or case.path)
+    return replace(case, message=last_words(ended).strip()) if is_bare else case
 
 
 def _test_report(part: Part, stage: Stage, ended: Ended) -> TestReport:
@@ -170,10 +182,28 @@ def _looked_at(part: Part, stage: Stage, ended: Ended, told: GateReport) -> Judg
         found = read_problems(stage.expected.format, content, part.component.folder)
     except Unreadable as error:
         return Judged(_unread(told, ended, str(error)))
-    told = replace(told, problems=found.problems[:MAX_TOLD], problem_count=found.total)
+    why = _passed_over(stage, ended, found)
+    told = replace(
+        told, problems=found.problems[:MAX_TOLD], problem_count=found.total, contradiction=why
+    )
     if told.status is Status.FAILED and not found.total:
         return Judged(_unread(told, ended, "It names nothing."), problems=found)
     return Judged(told, problems=found)
+
+
+def _passed_over(stage: Stage, ended: Ended, found: ProblemReport) -> str:
+    """What ended well, and names errors. A build says much on its way: javac's places count."""
+    errors = found.total if stage.gate == TYPES else 0
+    if stage.gate == BUILD and stage.expected and stage.expected.format is ProblemFormat.JAVAC:
+        errors = sum(map(_is_of_javac, found.problems))
+    said = f"ended well, and reports {errors} error{'' if errors == 1 else 's'}"
+    return said if errors and ended.exit_code == 0 else ""
+
+
+def _is_of_javac(problem: Problem) -> bool:
+    """Checkstyle's look the same, but for what kind they are of."""
+    is_error = problem.severity is ProblemSeverity.HIGH and problem.line is not None
+    return is_error and not problem.message.startswith("(")
 
 
 def _unread(told: GateReport, ended: Ended, why: str) -> GateReport:

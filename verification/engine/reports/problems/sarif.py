@@ -52,12 +52,12 @@ def _problems(run: Record, folder: str) -> Iterator[Problem]:
     rules, places = _rules(run), _Places(run, folder)
     complaints = [one for each in invocations for one in _complaints(each, places)]
     broke = any(inside(one, "executionSuccessful") is False for one in invocations)
-    if broke and not results and not complaints:
+    counting = [one for one in records(results) if not _is_left_out(one)]
+    if broke and not counting and not complaints:
         raise Unreadable("The tool says that it did not succeed.")
     yield from complaints
-    for one in records(results):
-        if not _is_left_out(one):
-            yield _problem(one, rules, places)
+    for one in counting:
+        yield _problem(one, rules, places)
 
 
 def _complaints(invocation: object, places: _Places) -> Iterator[Problem]:
