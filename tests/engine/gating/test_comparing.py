@@ -21,6 +21,8 @@ from verification.engine.reports.model import (
     gathered,
 )
 
+LEFT_OUT = GateReport("test", Status.SKIPPED, command="pytest", detail="The install failed.")
+
 
 def failing(
     *names: str, passed: int = 1, exit_code: int = 1, suite: str = "tests.test_a"
@@ -147,7 +149,14 @@ def test_a_build_that_failed_at_the_same_places_proves_nothing() -> None:
         (ended("test", Status.FAILED, 137), failing("a"), "gate_out_of_memory"),
         (ended("build", Status.FAILED, 1), ended("build", Status.PASSED, 0), "build_failed"),
         (ended("build", Status.FAILED, 1), ended("build", Status.SKIPPED, None), "build_failed"),
-        (ended("test", Status.FAILED, 1), ended("test", Status.ERROR, 127), "tests_failed"),
+        (ended("test", Status.FAILED, 1), ended("test", Status.ERROR, 127), "gate_error"),
+        (failing("a"), ended("test", Status.ERROR, 126), "gate_error"),
+        (failing("a"), ended("test", Status.FAILED, 2), "gate_error"),
+        (failing("a"), ended("test", Status.SKIPPED, None), "tests_failed"),
+        (failing("a"), Judged(LEFT_OUT), "gate_error"),
+        (looked("x", gate="security"), ended("security", Status.ERROR, 1), "gate_error"),
+        (looked("x"), ended("lint", Status.ERROR, 1), "lint_failed"),
+        (ended("build", Status.FAILED, 2), ended("build", Status.FAILED, 1), "gate_error"),
     ],
 )
 def test_ends_are_compared(candidate: Judged, base: Judged, code: str) -> None:

@@ -62,7 +62,7 @@ def compared(candidate: Judged, base: Judged | None) -> GateReport:
     Source: docs/gates.md, "Base against candidate".
     """
     report = candidate.report
-    if base is None or (base.report.is_lost and report.gate == LINT):
+    if base is None or (report.gate == LINT and (base.report.is_lost or _tells_nothing(base))):
         return report
     if base.report.is_lost or base.report.contradiction:
         why = base.report.detail or base.report.contradiction
@@ -70,8 +70,11 @@ def compared(candidate: Judged, base: Judged | None) -> GateReport:
         return replace(report, is_lost=True, detail=lost, inputs_sha256="")
     weighed = _weighed(candidate, base)
     is_named = bool(weighed.failures or weighed.problems)
-    if _was_cut_off(base.report) and (is_named or report.status is not Status.PASSED):
-        return _doubted(report, "it did not come to its end before the work")
+    if is_named or report.status is not Status.PASSED:
+        if _was_cut_off(base.report):
+            return _doubted(report, "it did not come to its end before the work")
+        if _tells_nothing(base) and (is_named or not _ends_alike(report, base.report)):
+            return _doubted(report, "what was wrong before the work is not known")
     if is_named or not _ends_alike(report, base.report):
         return weighed
     why = _why_not_excused(weighed, candidate, base)
@@ -127,6 +130,15 @@ def _doubted(report: GateReport, why: str) -> GateReport:
 
 def _was_cut_off(report: GateReport) -> bool:
     return report.status is Status.TIMED_OUT or report.exit_code == OUT_OF_MEMORY_EXIT_CODE
+
+
+def _tells_nothing(base: Judged) -> bool:
+    """Whether it was to be tried, and what it would have complained of is not known."""
+    status = base.report.status
+    if status is Status.FAILED and not _was_cut_off(base.report):
+        return not (_bad(base) or _problems(base))
+    is_left_out = status is Status.SKIPPED and bool(base.report.command)
+    return status is Status.ERROR or is_left_out
 
 
 def _ends_alike(report: GateReport, base: GateReport) -> bool:
