@@ -220,7 +220,9 @@ def test_a_failure_of_dotnet_has_its_place_and_text() -> None:
         ("it is in\nA.cs:line 7", ("", None)),
         ("at A in " + "x" * 501 + ":line 7\nat B in B.cs:line 8", ("B.cs", 8)),
         ("at A in /elsewhere/A.cs:line 7", ("", None)),
-        (" in :line " * 1_000, ("", None)),
+        ("it is in :line 3\nat A in A.cs:line 7", ("A.cs", 7)),
+        ("at A in in in A.cs:line 7", ("in in A.cs", 7)),
+        (":line 1" * 1_000, ("", None)),
     ],
 )
 def test_a_failure_of_dotnet_stands_where_its_first_line_with_a_place_says(

@@ -6,6 +6,7 @@ Source: https://github.com/microsoft/vstest, Microsoft.TestPlatform.Extensions.T
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
@@ -35,8 +36,7 @@ _PLACED_CHARS = 20_000
 _GOOD_ENDS = frozenset({"Completed", "Passed", "Warning", "NotExecuted"})
 _DURATION = re.compile(r"(\d{1,2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?")
 _MAX_PATH_CHARS = 500
-_IN = " in "
-_LINE = re.compile(r":line (\d{1,9})")
+_PARTS = re.compile(r"\n| in(?= )|:line (\d{1,9})")
 
 
 def read(content: bytes, folder: str = "") -> TestReport:
@@ -89,12 +89,17 @@ def _case(result: Element, folder: str) -> TestCase:
 
 def _place(told: str) -> tuple[str, str]:
     """What stands between " in " and ":line" of one line, of the first that has both."""
-    for found in _LINE.finditer(told):
-        end = found.start()
-        least = max(0, end - _MAX_PATH_CHARS - len(_IN))
-        begin = told.find(_IN, max(least, told.rfind("\n", least, end) + 1), end)
-        if begin >= 0:
-            return told[begin + len(_IN) : end], found[1]
+    begins: deque[int] = deque()
+    for found in _PARTS.finditer(told):
+        if found[0] == "\n":
+            begins.clear()
+        elif not found[1]:
+            begins.append(found.end() + 1)
+        else:
+            while begins and found.start() - begins[0] > _MAX_PATH_CHARS:
+                begins.popleft()
+            if begins and begins[0] < found.start():
+                return told[begins[0] : found.start()], found[1]
     return "", ""
 
 
