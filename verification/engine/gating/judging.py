@@ -27,7 +27,6 @@ from verification.engine.reports.model import (
     Problem,
     ProblemReport,
     ProblemSeverity,
-    TestCase,
     TestCounts,
     TestReport,
     Unreadable,
@@ -120,7 +119,7 @@ def _tested(part: Part, stage: Stage, ended: Ended, told: GateReport) -> Judged:
         report = _test_report(part, stage, ended)
     except Unreadable as error:
         return Judged(_without_report(told, stage, ended, str(error)))
-    report = replace(report, cases=tuple(_explained(one, ended) for one in report.cases))
+    report = _explained(report, ended)
     told = replace(
         told,
         tests=report.counts,
@@ -137,10 +136,13 @@ def _tested(part: Part, stage: Stage, ended: Ended, told: GateReport) -> Judged:
     return Judged(told, tests=report)
 
 
-def _explained(case: TestCase, ended: Ended) -> TestCase:
-    """A run that failed by itself says why in what it wrote alone, if anywhere."""
-    is_bare = case.status is CaseStatus.ERROR and not (case.message or case.path)
-    return replace(case, message=last_words(ended).strip()) if is_bare else case
+def _explained(report: TestReport, ended: Ended) -> TestReport:
+    """A run that failed by itself, and no test of it, says why in what it wrote, if anywhere."""
+    bad = [one for one in report.cases if one.status.is_bad]
+    if len(bad) != 1 or bad[0].status is not CaseStatus.ERROR or bad[0].message or bad[0].path:
+        return report
+    said = replace(bad[0], message=last_words(ended).strip())
+    return replace(report, cases=tuple(said if one is bad[0] else one for one in report.cases))
 
 
 def _test_report(part: Part, stage: Stage, ended: Ended) -> TestReport:
