@@ -41,12 +41,12 @@ def test_every_reference_leads_somewhere(document: dict[str, Any]) -> None:
 
 def test_no_two_shapes_share_a_name() -> None:
     """In the document the one read last would stand for both."""
-    places = defaultdict(set)
-    waiting: list[type] = [Schema]
+    places: dict[str, set[str]] = defaultdict(set)
+    waiting: list[type[Schema]] = [Schema]
     while waiting:
-        for shape in waiting.pop().__subclasses__():
-            places[shape.__name__].add(shape.__module__)
-            waiting.append(shape)
+        shape = waiting.pop()
+        places[shape.__name__].add(shape.__module__)
+        waiting.extend(shape.__subclasses__())
 
     assert "RunOut" in places
     assert {name: found for name, found in places.items() if len(found) > 1} == {}
