@@ -187,6 +187,34 @@ def test_a_run_that_failed_by_itself_says_why_in_its_last_words() -> None:
     assert [one.message for one in found.tests.cases] == ["coverage of lines (40%) is not 80%", ""]
 
 
+NO_TEST_OF_JEST = b"No tests found, exiting with code 1\nRun with `--passWithNoTests`\n"
+NO_TEST_OF_VITEST = b"\nNo test files found, exiting with code 1\n"
+NO_TEST_OF_MOCHA = b'\nError: No test files found: "test"\n'
+
+
+@pytest.mark.parametrize(
+    ("form", "ended", "reason"),
+    [
+        (TestFormat.JEST, Ended(exit_code=1, out=NO_TEST_OF_JEST), "no_tests"),
+        (TestFormat.JEST, Ended(exit_code=1, err=NO_TEST_OF_VITEST), "no_tests"),
+        (TestFormat.MOCHA, Ended(exit_code=1, err=NO_TEST_OF_MOCHA), "no_tests"),
+        (TestFormat.JEST, Ended(exit_code=1, err=NO_TEST_OF_MOCHA), "tests_failed"),
+        (TestFormat.JEST, Ended(exit_code=1, report=JEST_ALONE, err=NO_TEST_OF_JEST), "tests_failed"),
+        (TestFormat.JEST, Ended(exit_code=2, err=NO_TEST_OF_JEST), "tests_failed"),
+        (TestFormat.JUNIT, Ended(exit_code=1, err=NO_TEST_OF_JEST), "tests_failed"),
+        (TestFormat.JEST, Ended(exit_code=1, err=b"It said: " + NO_TEST_OF_JEST), "tests_failed"),
+    ],
+)  # fmt: skip
+def test_a_runner_of_node_that_finds_no_test_file_is_not_told_to_have_failed(
+    form: TestFormat, ended: Ended, reason: str
+) -> None:
+    report = told(Stage("test", "jest", Expected(form)), ended)
+
+    assert reasons(report) == [reason]
+    assert report.ran_no_test is (reason == "no_tests")
+    assert not report.contradiction
+
+
 @pytest.mark.parametrize(
     ("stage", "ended", "status", "count", "reason"),
     [

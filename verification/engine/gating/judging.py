@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from verification.engine.finding import cleaned
@@ -41,6 +43,11 @@ NO_TESTS_EXIT_CODE = 5
 MAX_TOLD = 50
 TAIL_LINES = 12
 MAX_TAIL_CHARS = 1_200
+# Runners of Node that find no test file fail by it, which pytest has an exit code of its own for.
+NONE_FOUND: Mapping[TestFormat | ProblemFormat, re.Pattern[str]] = {
+    TestFormat.JEST: re.compile(r"^No test(?: file)?s found, exiting with code 1$", re.MULTILINE),
+    TestFormat.MOCHA: re.compile(r"^Error: No test files found", re.MULTILINE),
+}
 OWN_WORD = "The work itself names the command."
 
 
@@ -115,6 +122,11 @@ def _ours(told: GateReport, why: str) -> GateReport:
 
 
 def _tested(part: Part, stage: Stage, ended: Ended, told: GateReport) -> Judged:
+    if _found_none(stage, ended):
+        said = last_words(ended).strip()
+        return Judged(
+            replace(told, status=Status.SKIPPED, exit_code=None, tests=TestCounts(), detail=said)
+        )
     try:
         report = _test_report(part, stage, ended)
     except Unreadable as error:
@@ -134,6 +146,14 @@ def _tested(part: Part, stage: Stage, ended: Ended, told: GateReport) -> Judged:
     if told.status is Status.FAILED and not told.failures:
         told = replace(told, detail=f"{told.name} failed.{last_words(ended)}")
     return Judged(told, tests=report)
+
+
+def _found_none(stage: Stage, ended: Ended) -> bool:
+    """Whether the runner says itself that it ended for want of tests, and reports nothing else."""
+    said = NONE_FOUND.get(stage.expected.format) if stage.expected else None
+    if said is None or ended.exit_code != 1 or ended.report:
+        return False
+    return any(said.search(readable(one)) for one in (ended.out, ended.err))
 
 
 def _explained(report: TestReport, ended: Ended) -> TestReport:

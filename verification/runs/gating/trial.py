@@ -21,6 +21,7 @@ from verification.engine.gating.locating import located
 from verification.engine.gating.running import Tell, Track, before, run_track, tracks_of
 from verification.engine.gating.sandbox import SandboxLost
 from verification.engine.gating.stages import INSTALL, Ended, Part, Stage
+from verification.engine.gating.unspoken import spoken
 from verification.engine.outcome import Purpose
 from verification.engine.reports.record import Record
 from verification.runs.evidence_store import (
@@ -160,6 +161,7 @@ class Trial:
     def _told(self, key: Key, part: Part, stage: Stage, ended: Ended, judged: Judged) -> GateReport:
         """Store what was written and reported, and name it."""
         judged = located(judged, part.component, self.state.files)
+        judged = spoken(judged, part.component, self.state.read)
         log, record = _log(ended), judged.record
         kept = None if record.is_empty else record.to_json()
         store_contents(self.work.project, [log, *([kept] if kept else ())])

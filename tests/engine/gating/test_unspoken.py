@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import pytest
+
+from verification.engine.gates import GateReport, findings_of
+from verification.engine.gating.components import Component, Language
+from verification.engine.gating.judging import Judged
+from verification.engine.gating.unspoken import spoken
+from verification.engine.outcome import Status
+from verification.engine.reports.testing import TestFormat, read_tests
+
+TESTS = b"const { test } = require('node:test');\ntest('adds', () => process.exit(0));\n"
+SCRIPT = b"require('node:assert').equal(1 + 1, 2);\n"
+FILES = {"pkg/adds.test.js": TESTS, "pkg/checked.js": SCRIPT, "pkg/good.test.js": TESTS}
+FOLDER = "/workspace/pkg"
+
+
+def told_of(*points: str, status: Status = Status.PASSED) -> Judged:
+    lines = ["TAP version 13", *points, f"1..{sum('ok ' in one for one in points)}"]
+    tests = read_tests(TestFormat.TAP, "\n".join(lines).encode(), "pkg")
+    code = 0 if status is Status.PASSED else 1
+    told = Judged(GateReport("test", status, "pkg", exit_code=code, tests=tests.counts), tests)
+    return spoken(told, Component("pkg", Language.NODE), FILES.get)
+
+
+@pytest.mark.parametrize("path", [f"{FOLDER}/adds.test.js", "adds.test.js"])
+def test_a_file_that_ended_before_its_tests_did_leaves_open_whether_they_pass(path: str) -> None:
+    found = told_of("ok 1 - subtracts", f"ok 2 - {path}")
+
+    [finding] = findings_of(found.report)
+    assert finding.reason_code == "gate_contradiction"
+    assert "pkg/adds.test.js" in finding.message
+
+
+@pytest.mark.parametrize(
+    "point",
+    [
+        f"ok 1 - {FOLDER}/checked.js",
+        "ok 1 - adds",
+        "ok 1 - ../../etc/adds.test.js",
+        f"ok 1 - {FOLDER}/gone.test.js",
+        f"    ok 1 - adds\n    1..1\nok 1 - {FOLDER}/good.test.js",
+    ],
+)
+def test_whatever_has_no_tests_or_told_of_them_is_believed(point: str) -> None:
+    assert told_of(point).report.contradiction == ""
+
+
+def test_what_failed_is_told_as_it_failed() -> None:
+    found = told_of("not ok 1 - x", f"ok 2 - {FOLDER}/adds.test.js", status=Status.FAILED)
+
+    assert found.report.contradiction == ""
