@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from processes.definition.model import Enforcement
 from verification.engine.gates import GateReport, findings_of
-from verification.engine.gating.comparing import anchored, compared, wants_base
+from verification.engine.gating.comparing import anchored, compared, joined, wants_base
 from verification.engine.gating.judging import Judged
 from verification.engine.gating.measuring import measured
 from verification.engine.outcome import FindingVerdict, Status
@@ -339,3 +339,45 @@ def test_what_was_lost_is_not_relied_on_later() -> None:
     known = replace(failing("a"), report=replace(failing("a").report, inputs_sha256="k"))
 
     assert compared(known, lost).inputs_sha256 == ""
+
+
+def security(*paths: str, component: str = "", status: Status | None = None) -> Judged:
+    found = gathered(
+        Problem("danger", path, 1, rule="S605", severity=ProblemSeverity.HIGH) for path in paths
+    )
+    status = status or (Status.FAILED if paths else Status.PASSED)
+    report = GateReport(
+        "security",
+        status,
+        component,
+        exit_code=1 if paths else 0,
+        problems=found.problems,
+        problem_count=found.total,
+    )
+    return Judged(report, problems=found)
+
+
+def test_what_another_component_was_told_before_is_not_new_where_the_parting_changed() -> None:
+    before = joined([security("a.py", "pkg/b.py", component="root"), security(component="go")])
+
+    old = compared(security("pkg/b.py", component="pkg"), before)
+    new = compared(security("pkg/b.py", "pkg/c.py", component="pkg"), before)
+
+    assert codes(old) == [("security_failed", Enforcement.OBSERVE)]
+    assert [one.path for one in findings_of(new)] == ["pkg/c.py", ""]
+
+
+def test_of_all_that_was_told_before_the_worst_is_heeded() -> None:
+    errors = security(component="go", status=Status.ERROR)
+    lost = replace(errors, report=replace(errors.report, component="c", is_lost=True))
+    reports = [security("a.py"), errors, lost, security(component="py")]
+
+    assert joined([]) is None
+    assert joined([ended("security", Status.SKIPPED, None)]) is None
+    for count, worst in ((1, ""), (2, "go"), (3, "c"), (4, "c")):
+        found = joined(reports[:count])
+        assert found is not None
+        assert found.report.component == worst
+        assert found.problems is not None
+        assert found.problems.total == 1
+    assert compared(security("b.py"), joined(reports[:2])).status is Status.ERROR

@@ -13,7 +13,13 @@ from verification.engine.gating.anchoring import by_line
 from verification.engine.gating.judging import MAX_TOLD, Judged
 from verification.engine.gating.stages import BUILD, INSTALL, LINT, RUN, SECURITY
 from verification.engine.outcome import Status
-from verification.engine.reports.model import CaseStatus, Problem, TestCase, TestCounts
+from verification.engine.reports.model import (
+    CaseStatus,
+    Problem,
+    ProblemReport,
+    TestCase,
+    TestCounts,
+)
 
 T = TypeVar("T")
 
@@ -53,6 +59,28 @@ def anchored(told: Judged, read: Callable[[str], bytes]) -> Judged:
         return told
     named = tuple(map(by_line(read), told.problems.problems))
     return replace(told, problems=replace(told.problems, problems=named))
+
+
+def joined(told: Iterable[Judged]) -> Judged | None:
+    """What security told of all components as one: what is a component may change with the work.
+
+    The report is the worst one's. None where none was looked at.
+    """
+    found = [one for one in told if one.report.status is not Status.SKIPPED]
+    if not found:
+        return None
+    worst = min(found, key=lambda one: (not one.report.is_lost, _rank(one.report)))
+    problems = ProblemReport(
+        sum(one.problems.total for one in found if one.problems),
+        tuple(problem for one in found for problem in _problems(one)),
+    )
+    return replace(worst, problems=problems)
+
+
+def _rank(report: GateReport) -> int:
+    if report.contradiction:
+        return 0
+    return (Status.ERROR, Status.TIMED_OUT, Status.FAILED, Status.PASSED).index(report.status) + 1
 
 
 def compared(candidate: Judged, base: Judged | None) -> GateReport:

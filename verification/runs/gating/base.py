@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -9,12 +10,12 @@ from verification.engine.case import Case
 from verification.engine.evidence import SubmittedFile
 from verification.engine.gates import GateReport
 from verification.engine.gating.changing import covering
-from verification.engine.gating.comparing import anchored, compared, wants_base
+from verification.engine.gating.comparing import anchored, compared, joined, wants_base
 from verification.engine.gating.judging import Judged
 from verification.engine.gating.planning import plan_of
 from verification.engine.gating.running import leading_to
 from verification.engine.gating.sandbox import SandboxLost
-from verification.engine.gating.stages import Part
+from verification.engine.gating.stages import SECURITY, Part
 from verification.engine.outcome import Status
 from verification.runs.evidence_store import Digest, StoredWorkspace
 from verification.runs.gating.keeping import keep_base
@@ -40,6 +41,9 @@ class Base:
         lost = next((one for one in same if one.is_lost), None)
         if lost is not None:
             return Judged(replace(report, status=Status.ERROR, is_lost=True, detail=lost.detail))
+        if report.gate == SECURITY:
+            looked = [one for one in self.told.values() if one.gate == SECURITY]
+            return joined(_named(self.trial, one) for one in looked)
         found = self.told.get((report.component, report.gate))
         return _named(self.trial, found) if found else None
 
@@ -76,7 +80,7 @@ def _tried(trial: Trial, case: Case, asked: Sequence[GateReport]) -> Base:
     parts = [
         covering(part, is_wanted=False)
         for part in plan_of(was, trial.state.workspace).parts
-        if part.component.name in wanted
+        if wanted[part.component.name]
     ]
     try:
         told = trial.run(parts, lambda part: _gates(part, wanted, case))
@@ -88,10 +92,11 @@ def _tried(trial: Trial, case: Case, asked: Sequence[GateReport]) -> Base:
 
 
 def _wanted(asked: Sequence[GateReport]) -> Mapping[str, set[str]]:
-    """By component."""
-    wanted: dict[str, set[str]] = {}
+    """By component. Security is asked of all: another one may have been before what is one now."""
+    of_all = {SECURITY}.intersection(one.gate for one in asked)
+    wanted: defaultdict[str, set[str]] = defaultdict(of_all.copy)
     for one in asked:
-        wanted.setdefault(one.component, set()).add(one.gate)
+        wanted[one.component].add(one.gate)
     return wanted
 
 
