@@ -21,12 +21,13 @@ ENDS_BADLY = "test result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured; 0 
         ("1 passed, 5 deselected, 2 warnings, 1 rerun in 0.10s", TestCounts(1)),
         ("1 failed, 2 subtests passed, 1 subtests failed in 0.10s", TestCounts(2, 2)),
         ("\x1b[31m== \x1b[31m\x1b[1m1 failed\x1b[0m\x1b[31m in 0.02s\x1b[0m ==", TestCounts(0, 1)),
-        ("2 passed in 0.01s\n9 failed in 0.02s\nCoverage: 80%", TestCounts(0, 9)),
+        ("2 passed in 0.01s\n9 failed in 0.02s\nCoverage: 80%", TestCounts(2, 9)),
         ("no tests ran in 0.00s", TestCounts()),
         ("== 5 deselected in 0.01s ==", TestCounts()),
+        ("1 failed in 0.01s\n== 5 deselected in 0.01s ==\n2 passed in 0.01s", TestCounts(2, 1)),
     ],
 )
-def test_the_last_summary_line_of_pytest_counts(line: str, counts: TestCounts) -> None:
+def test_every_summary_line_of_pytest_counts(line: str, counts: TestCounts) -> None:
     assert read_tests(PYTEST_TEXT, line.encode()).counts == counts
 
 

@@ -35,6 +35,7 @@ from verification.runs.holding import Hold
 from verification.runs.work import Begun, Work
 
 MAX_TOLD = 200
+UNCOUNTED = "It ended otherwise while lines were counted, and was run once more without."
 NOTHING_KNOWN = "Nothing here is known to be built or tried: there is no file that says how."
 
 
@@ -99,7 +100,7 @@ def _plainly(
     if not plain:
         return list(told)
     again = {
-        one.component: one
+        one.component: replace(one, detail=f"{one.detail} {UNCOUNTED}".strip())
         for one in trial.run(plain, lambda part: sorted(leading_to(part, {TEST}, case.phase.gates)))
         if one.gate == TEST and not fails_alike(one, tests[one.component])
     }

@@ -1,4 +1,4 @@
-"""The last line that pytest prints. Counts only."""
+"""The last line that each run of pytest prints. Counts only."""
 
 from __future__ import annotations
 
@@ -25,13 +25,10 @@ def read(content: bytes, folder: str = "") -> TestReport:
 
 
 def found(lines: list[str]) -> TestCounts | None:
-    """What the last summary line counts."""
-    for line in reversed(lines):
-        summary = _SUMMARY.fullmatch(line.strip())
-        counts = _counts(summary[1]) if summary else None
-        if counts is not None:
-            return counts
-    return None
+    """What all summary lines count: a command may run pytest more than once."""
+    summaries = filter(None, (_SUMMARY.fullmatch(line.strip()) for line in lines))
+    told = [counts for one in summaries if (counts := _counts(one[1])) is not None]
+    return sum(told[1:], told[0]) if told else None
 
 
 def _counts(summary: str) -> TestCounts | None:
