@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,13 +9,16 @@ from processes.definition.model import Enforcement
 from tests.engine.cases import finding
 from verification.engine import confidence
 from verification.engine.finding import Finding
+from verification.engine.gates import GateReport, all_tests_passed
 from verification.engine.outcome import (
     Action,
     ConfidenceLevel,
     FindingVerdict,
     Source,
+    Status,
     Verdict,
 )
+from verification.engine.reports.model import TestCounts
 
 ACCEPT, REJECT, UNDECIDED = Verdict.ACCEPT, Verdict.REJECT, Verdict.UNDECIDED
 LOW = finding(reason_code="low_confidence", enforcement=Enforcement.ADVISORY)
@@ -76,3 +80,22 @@ def test_only_a_reject_with_attempts_left_runs_the_work_again(
     chosen = confidence.action(verdict, level, attempts_left=attempts_left, terminal=terminal)
 
     assert chosen is action
+
+
+PASSED = GateReport("test", Status.PASSED, "a", exit_code=0, tests=TestCounts(passed=3))
+
+
+@pytest.mark.parametrize(
+    ("others", "is_known"),
+    [
+        ([], True),
+        ([replace(PASSED, component="b"), GateReport("build", Status.FAILED)], True),
+        ([replace(PASSED, component="b", is_guess=True)], False),
+        ([replace(PASSED, component="b", tests=None)], False),
+        ([replace(PASSED, component="b", status=Status.SKIPPED, tests=None)], False),
+    ],
+)
+def test_tests_of_one_component_do_not_vouch_for_another(
+    others: list[GateReport], is_known: bool
+) -> None:
+    assert all_tests_passed([PASSED, *others]) is is_known

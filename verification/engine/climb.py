@@ -121,7 +121,7 @@ def conclude(case: Case, tiers: Sequence[TierReport]) -> Conclusion:
             findings,
             tier_requested=case.tier,
             tier_achieved=achieved,
-            tests_passed=any(one.has_passing_tests for one in gated),
+            tests_passed=gates.all_tests_passed(gated),
             is_excused=any(one.is_excused for one in gated),
         ),
         retry_strategy=decision.retry_strategy,

@@ -244,6 +244,12 @@ def _problem(report: GateReport, reason_code: str, problem: Problem) -> Finding:
     return waiving.waived(finding, problem.waived) if is_waived else finding
 
 
+def all_tests_passed(reports: Sequence[GateReport]) -> bool:
+    """Whether each component's tests are known to pass, by more than words meant for people."""
+    tests = [one for one in reports if one.gate == TEST]
+    return bool(tests) and all(one.has_passing_tests for one in tests)
+
+
 def contradiction_of(report: GateReport) -> str:
     """What of it cannot be true together, in words; '' where nothing speaks against it."""
     has_no_end = report.is_lost or report.status in (Status.ERROR, Status.TIMED_OUT)
