@@ -52,6 +52,10 @@ def test_every_marker_is_a_component_of_its_folder(files: dict[str, str], found:
         (["calc/main.py", "README.md"], "pytest", [". (python)"]),
         (["calc/main.py", "other/main.py"], "pytest", [". (python)"]),
         (["src/calc/main.py", "src/test_it.py"], "pytest", [". (python)"]),
+        (["home/calc/main.py", "home/calc/io/a.py"], "pytest", ["home/calc (python)"]),
+        (["home/calc/tests/a.py", "home/calc/tests/b.py"], "pytest", ["home/calc (python)"]),
+        (["home/calc/__init__.py", "home/calc/a.py"], "pytest", ["home (python)"]),
+        (["calc/__init__.py", "calc/test_it.py"], "pytest", [". (python)"]),
     ],
 )
 def test_without_a_marker_the_plans_words_tell(

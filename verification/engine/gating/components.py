@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import accumulate
+from itertools import accumulate, takewhile
 
 from verification.engine.gating.members import Candidate, Declared, declared_by, tries_nothing
 from verification.engine.gating.members_java import MAVEN_CONFIG
@@ -215,10 +215,20 @@ def _by_words(paths: Sequence[str], words: str) -> tuple[Component, ...]:
 
 
 def _shared_folder(paths: Sequence[str]) -> str:
-    """Some agents put a folder of the project's name before every path.
+    """Some agents put folders of the project's name before every path.
 
-    What lies at the root contradicts it, and so does a name that is usual within a project.
+    What lies at the root contradicts it, and so does a name that is usual within a project, or a
+    package: whoever imports it names it.
     """
-    first = {path.partition("/")[0] if "/" in path else "" for path in paths}
-    [folder] = first if len(first) == 1 else [""]
-    return "" if folder in USUAL_FOLDERS else folder
+    folders = [path.split("/")[:-1] for path in paths]
+    levels = map(_alone, zip(*folders, strict=False))
+    shared = takewhile(lambda one: one and one not in USUAL_FOLDERS, levels)
+    packages = {
+        path.removesuffix("/__init__.py") for path in paths if path.endswith("/__init__.py")
+    }
+    steps = accumulate(shared, lambda folder, name: f"{folder}/{name}")
+    return max(takewhile(lambda folder: folder not in packages, steps), key=len, default="")
+
+
+def _alone(names: Sequence[str]) -> str:
+    return names[0] if len(set(names)) == 1 else ""
