@@ -8,6 +8,7 @@ import socket
 NAT64 = ipaddress.ip_network("64:ff9b::/96")
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 def addresses_of(host: str, port: int) -> list[Address]:

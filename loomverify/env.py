@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import re
 import secrets
@@ -11,6 +12,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
+
+from loomverify.addresses import Network
 
 API_KEY_PATTERN = re.compile(r"lv_[A-Za-z0-9_-]{32,}")
 HOST_PATTERN = re.compile(r"\*|\.?[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\]")
@@ -57,8 +60,10 @@ class Environment:
     alternate_judge: JudgeConnection | None
     panel_models: tuple[str, ...]
     judge_private_hosts: bool
-    repository_folders: tuple[Path, ...] | None
     """Whether a project's own judges may lie in the private network."""
+    repository_folders: tuple[Path, ...] | None
+    private_networks: tuple[Network, ...]
+    """Networks that webhooks and repositories may reach though they are not public."""
     reverify_deadline_seconds: int
     review_sample_rate: float
     """Share of decided runs that a person looks at, where the process does not say, 0 to 1."""
@@ -117,6 +122,7 @@ def read_environment(variables: Mapping[str, str]) -> Environment:
         )
         == "yes",
         repository_folders=_folders(variables, "LOOMVERIFY_REPOSITORIES", production=production),
+        private_networks=_networks(variables, "LOOMVERIFY_PRIVATE_NETWORKS"),
         reverify_deadline_seconds=_integer(
             variables, "LOOMVERIFY_REVERIFY_DEADLINE", default=900, low=0, high=7 * 86400
         ),
@@ -269,6 +275,15 @@ def _folders(
         if not folder.is_absolute():
             raise ConfigurationError(f"{name}: {folder} is not an absolute path.")
     return named if named or production else None
+
+
+def _networks(variables: Mapping[str, str], name: str) -> tuple[Network, ...]:
+    try:
+        return tuple(map(ipaddress.ip_network, _list(variables, name)))
+    except ValueError as error:
+        raise ConfigurationError(
+            f"{name} must be a comma list of networks such as 10.1.0.0/16: {error}."
+        ) from None
 
 
 def _images(variables: Mapping[str, str]) -> tuple[tuple[str, str], ...]:

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -35,9 +36,14 @@ def other_project(db: None) -> Project:
 
 @pytest.fixture
 def webhook(project: Project, receiver: Receiver) -> Webhook:
-    return services.create_webhook(
-        project=project, actor=SYSTEM, url=receiver.url, topics=[outbox.RUN_FINISHED]
-    )
+    return hooked(project, receiver.url)
+
+
+def hooked(
+    project: Project, url: str, topics: Sequence[str] = (outbox.RUN_FINISHED,), **fields: Any
+) -> Webhook:
+    subscription = services.Subscription(url, topics, **fields)
+    return services.create_webhook(project=project, actor=SYSTEM, subscription=subscription)
 
 
 @pytest.fixture

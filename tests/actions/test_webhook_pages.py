@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import html
 import uuid
 
 import pytest
@@ -9,6 +10,7 @@ from django.utils import timezone
 from loomverify.accounts.models import AuditEntry, Project, Role
 from tests.actions.conftest import signed_in
 from tests.actions.receiver import Receiver
+from tests.builders import make_process
 from verification.actions.models import Delivery, DeliveryState, Webhook
 
 PAGE = "/p/loom/settings/webhooks/"
@@ -182,3 +184,49 @@ def test_the_page_asks_the_database_the_same_number_of_questions_however_much_it
 
     with django_assert_max_num_queries(12):  # type: ignore[operator]
         admin.get(PAGE)
+
+
+def test_a_code_hosts_status_is_set_up_in_the_page_and_named_there(
+    admin: Client, project: Project
+) -> None:
+    make_process(project, slug="coding")
+    form = {
+        "url": "http://127.0.0.1:9/repos/o/r/statuses/{commit}",
+        "topics": ["run.finished"],
+        "format": "status",
+        "processes": ["coding"],
+        "template": '{"state": "{state}"}',
+        "credential_reference": "LOOMVERIFY_KEY_HOST",
+    }
+    answer = admin.post(PAGE, form)
+    page = admin.get(PAGE).content.decode()
+
+    webhook = Webhook.objects.get()
+    assert answer.status_code == 302
+    assert (webhook.format, webhook.processes) == ("status", ["coding"])
+    assert webhook.template == form["template"]
+    assert webhook.credential_reference == "LOOMVERIFY_KEY_HOST"
+    assert "A commit&#x27;s status, for a code host" in page
+    assert "of coding" in page
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"template": '{"a": "{key}"}'}, "There is no {key}"),
+        ({"topics": ["review.digest"]}, "There is no topic review.digest"),
+        ({"credential_reference": "HOME"}, "not the name of a variable"),
+    ],
+)
+def test_a_status_that_cannot_be_sent_keeps_what_was_typed(
+    admin: Client, wrong: dict[str, object], message: str
+) -> None:
+    form = {"url": "http://127.0.0.1:9/", "topics": ["run.finished"], "format": "status"}
+    page = admin.post(PAGE, {**form, **wrong})
+
+    assert page.status_code == 422
+    assert message in html.unescape(page.content.decode())
+    assert 'value="status" id="id_format_2" checked' in page.content.decode().replace(
+        " required", ""
+    )
+    assert not Webhook.objects.exists()

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import socket
+from ipaddress import ip_network
 
 import pytest
 
@@ -47,6 +48,18 @@ def test_loopback_is_for_development_only(url: str) -> None:
 
     with pytest.raises(TargetRefused, match="not a public address"):
         find_target(url, loopback_allowed=False)
+
+
+@pytest.mark.parametrize(
+    "url", ["http://10.1.0.8/hook", "http://[::ffff:10.1.0.8]/", "http://[fd00::1]/"]
+)
+def test_a_private_address_is_reached_where_the_operator_names_its_network(url: str) -> None:
+    own = [ip_network("10.1.0.0/16"), ip_network("fd00::/64")]
+
+    assert find_target(url, loopback_allowed=False, networks=own).url == url
+    for others in ([], [ip_network("10.2.0.0/16"), ip_network("fd00:1::/64")]):
+        with pytest.raises(TargetRefused, match="not a public address"):
+            find_target(url, loopback_allowed=True, networks=others)
 
 
 @pytest.mark.parametrize(

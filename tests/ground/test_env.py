@@ -58,6 +58,7 @@ def test_an_empty_variable_is_an_unset_one(tmp_path: Path) -> None:
         ("LOOMVERIFY_REVIEW_SAMPLE_RATE", "1"),
         ("LOOMVERIFY_REVIEW_SAMPLE_RATE", "0.000001"),
         ("LOOMVERIFY_JUDGE_PRIVATE_HOSTS", "no"),
+        ("LOOMVERIFY_PRIVATE_NETWORKS", "10.1.0.0/16, fd00:1::/64, 192.168.7.9"),
         ("LOOMVERIFY_PANEL_MODELS", "openai/gpt-4o, ollama/llama3"),
     ],
 )
@@ -68,6 +69,8 @@ def test_sound_values_are_taken(tmp_path: Path, name: str, value: str) -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
+        ("LOOMVERIFY_PRIVATE_NETWORKS", "10.1.0.0/8"),
+        ("LOOMVERIFY_PRIVATE_NETWORKS", "intranet"),
         ("PORT", "0"),
         ("PORT", "99999"),
         ("PORT", "-1"),

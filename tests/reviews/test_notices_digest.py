@@ -135,7 +135,9 @@ def test_a_digest_reaches_the_webhooks_of_its_own_project_that_want_it(project: 
         (other, "review.digest"),
     ):
         webhooks.create_webhook(
-            project=owner, actor=SYSTEM, url=f"http://127.0.0.1:9/{topic}", topics=[topic]
+            project=owner,
+            actor=SYSTEM,
+            subscription=webhooks.Subscription(f"http://127.0.0.1:9/{topic}", [topic]),
         )
     waiting(project, seconds=60)
 

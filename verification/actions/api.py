@@ -11,15 +11,21 @@ from loomverify.accounts.models import Role
 from loomverify.api import access_of, errors
 from loomverify.paging import DEFAULT_LIMIT, MAX_LIMIT, newest_first
 from verification.actions import services
-from verification.actions.models import Webhook
+from verification.actions.formats.status import MAX_TEMPLATE_CHARS
+from verification.actions.models import Webhook, WebhookFormat
+from verification.actions.services.subscribing import MAX_PROCESSES, Subscription
 
 router = Router(tags=["Webhooks"])
 
 
 class WebhookOut(Schema):
     id: UUID
-    url: str
+    url: str = Field(description="Of a chat room only its host and its end.")
     topics: list[str]
+    processes: list[str] = Field(description="None: of all.")
+    format: WebhookFormat
+    template: str
+    credential_reference: str
     enabled: bool
     created_by: str
     created_at: datetime
@@ -41,14 +47,26 @@ class WebhookList(Schema):
 class WebhookIn(Schema):
     url: str = Field(min_length=1, max_length=500)
     topics: list[str] = Field(min_length=1, max_length=20)
+    processes: list[str] = Field([], max_length=MAX_PROCESSES, description="None: of all.")
+    format: WebhookFormat = WebhookFormat.EVENT
+    template: str = Field(
+        "", max_length=MAX_TEMPLATE_CHARS, description="JSON of the format status; usual if empty."
+    )
+    credential_reference: str = Field(
+        "", max_length=120, description="The variable that holds the token to send along."
+    )
     secret: str = Field("", max_length=100, description="Made by us where none is given.")
 
 
 def _shown(webhook: Webhook) -> dict[str, Any]:
     return {
         "id": webhook.uuid,
-        "url": webhook.url,
+        "url": webhook.shown_url,
         "topics": webhook.topics,
+        "processes": webhook.processes,
+        "format": webhook.format,
+        "template": webhook.template,
+        "credential_reference": webhook.credential_reference,
         "enabled": webhook.is_enabled,
         "created_by": webhook.created_by,
         "created_at": webhook.created_at,
@@ -79,8 +97,7 @@ def create_webhook(request: HttpRequest, body: WebhookIn) -> Status[WebhookMade]
     webhook = services.create_webhook(
         project=access.project,
         actor=access.actor,
-        url=body.url,
-        topics=body.topics,
+        subscription=Subscription(**body.dict(exclude={"secret"})),
         secret=body.secret,
     )
     return Status(201, WebhookMade(**_shown(webhook), secret=webhook.secret))

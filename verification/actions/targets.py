@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import SplitResult, urlsplit
 
-from loomverify.addresses import Address, addresses_of, reached_by
+from django.conf import settings
+
+from loomverify.addresses import Address, Network, addresses_of, reached_by
 
 MAX_URL_LENGTH = 500
 DEFAULT_PORTS = {"http": 80, "https": 443}
@@ -27,17 +30,24 @@ class Target:
     addresses: tuple[str, ...]
 
 
-def find_target(url: str, *, loopback_allowed: bool) -> Target:
+def allowed_target(url: str) -> Target:
+    """As the operator allows it. Raises `TargetRefused`."""
+    env = settings.ENV
+    return find_target(url, loopback_allowed=not env.production, networks=env.private_networks)
+
+
+def find_target(url: str, *, loopback_allowed: bool, networks: Sequence[Network] = ()) -> Target:
     """Resolve a webhook's host and check each of its addresses.
 
     Raises:
-        TargetRefused: the URL is not one to send to, or an address is not a public one.
+        TargetRefused: the URL is not one to send to, or an address is neither a public one nor in
+            one of the networks.
     """
     parts, port = _split(url)
     host = parts.hostname or ""
     addresses = _resolve(host, port)
     for address in addresses:
-        if not _is_open(address, loopback_allowed=loopback_allowed):
+        if not _is_open(reached_by(address), networks, loopback_allowed=loopback_allowed):
             raise TargetRefused(f"{host} leads to {address}, which is not a public address.")
     return Target(url=url, addresses=tuple(str(address) for address in addresses))
 
@@ -66,8 +76,9 @@ def _resolve(host: str, port: int) -> list[Address]:
         raise TargetUnknown(f"{host} has no address.") from error
 
 
-def _is_open(address: Address, *, loopback_allowed: bool) -> bool:
-    inner = reached_by(address)
-    if inner.is_loopback:
+def _is_open(address: Address, networks: Sequence[Network], *, loopback_allowed: bool) -> bool:
+    if any(address in network for network in networks):
+        return True
+    if address.is_loopback:
         return loopback_allowed
-    return inner.is_global and not inner.is_multicast and not inner.is_reserved
+    return address.is_global and not address.is_multicast and not address.is_reserved

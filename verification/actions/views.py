@@ -11,8 +11,10 @@ from loomverify.accounts.access import AccessRequest, project_page
 from loomverify.accounts.models import Role
 from loomverify.accounts.pages import settings_action
 from loomverify.errors import InputError
+from processes.models import Process
 from verification.actions import selectors, services
 from verification.actions.forms import WebhookForm
+from verification.actions.services.subscribing import MAX_PROCESSES
 
 NEW_SECRET = "webhook_secret"  # noqa: S105 - the name of a session entry
 
@@ -21,13 +23,18 @@ NEW_SECRET = "webhook_secret"  # noqa: S105 - the name of a session entry
 @project_page(Role.ADMIN)
 def settings_webhooks(request: AccessRequest) -> HttpResponse:
     if request.method != "POST":
-        return _page(request, WebhookForm())
-    form = WebhookForm(request.POST)
+        return _page(request, WebhookForm(processes=_processes(request)))
+    form = WebhookForm(request.POST, processes=_processes(request))
     if not form.is_valid():
         return _page(request, form, status=422)
+    given = form.cleaned_data
+    secret = given.pop("secret")
     try:
         webhook = services.create_webhook(
-            project=request.access.project, actor=request.access.actor, **form.cleaned_data
+            project=request.access.project,
+            actor=request.access.actor,
+            subscription=services.Subscription(**given),
+            secret=secret,
         )
     except InputError as error:
         place = str(error.issues[0].loc[1]) if error.issues[0].loc else None
@@ -35,6 +42,11 @@ def settings_webhooks(request: AccessRequest) -> HttpResponse:
         return _page(request, form, status=422)
     request.session[NEW_SECRET] = str(webhook.uuid)
     return redirect("settings_webhooks", project=request.access.project.slug)
+
+
+def _processes(request: AccessRequest) -> list[str]:
+    rows = Process.objects.filter(project=request.access.project).order_by("slug")
+    return list(rows.values_list("slug", flat=True)[:MAX_PROCESSES])
 
 
 def _page(request: AccessRequest, form: WebhookForm, *, status: int = 200) -> HttpResponse:

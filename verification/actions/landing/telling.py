@@ -39,6 +39,7 @@ def payload_of(action: Action) -> dict[str, Any]:
         "reason_code": action.reason_code,
         "detail": action.detail,
         "run": str(change.run.uuid),
+        "process": change.run.process.slug,
         "repository": change.repository.name,
         "ref": action.ref,
         "expected": action.expected_sha,

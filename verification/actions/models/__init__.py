@@ -6,7 +6,7 @@ from verification.actions.models.reporting import (
     ReportSettings,
 )
 from verification.actions.models.repositories import Mode, Repository
-from verification.actions.models.webhooks import Delivery, DeliveryState, Webhook
+from verification.actions.models.webhooks import Delivery, DeliveryState, Webhook, WebhookFormat
 
 __all__ = [
     "Action",
@@ -23,4 +23,5 @@ __all__ = [
     "ReportSettings",
     "Repository",
     "Webhook",
+    "WebhookFormat",
 ]

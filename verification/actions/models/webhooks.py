@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import uuid
 from typing import ClassVar
+from urllib.parse import urlsplit
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -9,13 +10,27 @@ from django.db import models
 from loomverify.accounts.models import Project
 
 
+class WebhookFormat(models.TextChoices):
+    EVENT = "event", "The event, as JSON"
+    CHAT = "chat", "A message for a chat room"
+    STATUS = "status", "A commit's status, for a code host"
+
+
 class Webhook(models.Model):
-    """Where a project's events are sent, signed with `secret`."""
+    """Where a project's events are sent, signed with `secret`.
+
+    `processes`: slugs; of runs of others it does not hear. None: of all. `template` is the JSON of
+    the format status; `credential_reference` names the variable that holds the token it is sent with.
+    """
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="webhooks")
     url = models.URLField(max_length=500)
     topics = ArrayField(models.CharField(max_length=60))
+    processes = ArrayField(models.CharField(max_length=80), default=list, blank=True)
+    format = models.CharField(max_length=10, choices=WebhookFormat, default=WebhookFormat.EVENT)
+    template = models.TextField(blank=True)
+    credential_reference = models.CharField(max_length=120, blank=True)
     secret = models.CharField(max_length=100)
     is_enabled = models.BooleanField(default=True)
     created_by = models.CharField(max_length=200, blank=True)
@@ -25,7 +40,15 @@ class Webhook(models.Model):
         ordering: ClassVar = ["-created_at", "-id"]
 
     def __str__(self) -> str:
-        return self.url
+        return self.shown_url
+
+    @property
+    def shown_url(self) -> str:
+        """The address of a chat room is all that a sender needs to have: it is not shown whole."""
+        if self.format != WebhookFormat.CHAT:
+            return self.url
+        parts = urlsplit(self.url)
+        return f"{parts.scheme}://{parts.netloc}/…{self.url[-4:]}"
 
 
 class DeliveryState(models.TextChoices):

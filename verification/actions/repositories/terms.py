@@ -14,7 +14,7 @@ from django.conf import settings
 from loomverify.env import environment
 from loomverify.errors import InputError
 from verification.actions.models import Mode, Repository
-from verification.actions.targets import TargetRefused, find_target
+from verification.actions.targets import TargetRefused, allowed_target
 from verification.adapters.git import (
     GitLost,
     Identity,
@@ -125,7 +125,7 @@ def _check_host(location: str) -> tuple[str, ...]:
     host = urlsplit(location).hostname or ""
     if "://" not in location:  # user@host:path
         host = location.partition(":")[0].rpartition("@")[2]
-    return find_target(f"https://{host}/", loopback_allowed=not settings.ENV.production).addresses
+    return allowed_target(f"https://{host}/").addresses
 
 
 def _refused(field: str, msg: str) -> InputError:

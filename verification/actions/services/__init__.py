@@ -8,6 +8,7 @@ from verification.actions.services.deliveries import (
     redeliver,
     sweep,
 )
+from verification.actions.services.subscribing import Subscription
 from verification.actions.services.webhooks import (
     create_webhook,
     remove_webhook,
@@ -17,6 +18,7 @@ from verification.actions.services.webhooks import (
 
 __all__ = [
     "DELIVER_TASK",
+    "Subscription",
     "add_delivery",
     "create_webhook",
     "deliver",

@@ -5,14 +5,12 @@ A wake-up names the attempt it is for: one that comes late or twice finds nothin
 
 from __future__ import annotations
 
-import json
 import logging
 import random
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Q
 from django.utils import timezone
@@ -23,11 +21,20 @@ from loomverify.accounts.audit import record
 from loomverify.accounts.models import Project
 from loomverify.celery import BULK, app
 from loomverify.errors import NotFound
-from verification.actions.models import Delivery, DeliveryState, Webhook
+from verification.actions.formats.sent import request_of
+from verification.actions.models import (
+    ActionKind,
+    Change,
+    Delivery,
+    DeliveryState,
+    Webhook,
+    WebhookFormat,
+)
 from verification.actions.sending import Answer, post
-from verification.actions.signing import sign
-from verification.actions.targets import TargetRefused, find_target
+from verification.actions.targets import TargetRefused
+from verification.runs import outbox
 from verification.runs.models import OutboxEvent
+from verification.verifiers.selectors import ConnectionUnusable
 
 logger = logging.getLogger(__name__)
 
@@ -42,12 +49,34 @@ MESSAGE_LIFE_SECONDS = 600
 
 
 def on_event(event: OutboxEvent) -> None:
-    """Address an event to the webhooks that want it. The relay calls this in its transaction."""
+    """Address an event to the webhooks that want it. The relay calls this in its transaction.
+
+    What names no process is of all of them. A status needs a commit to stand beside.
+    """
+    payload = event.payload
     wanting = Webhook.objects.filter(
         project_id=event.project_id, is_enabled=True, topics__contains=[event.topic]
     )
     for webhook in wanting:
-        add_delivery(webhook, event_id=event.uuid, topic=event.topic, payload=event.payload)
+        process = payload.get("process")
+        if process and webhook.processes and process not in webhook.processes:
+            continue
+        sent = payload
+        if webhook.format == WebhookFormat.STATUS:
+            commit = _commit_of(event)
+            if not commit:
+                continue
+            sent = {**payload, "commit": commit}
+        add_delivery(webhook, event_id=event.uuid, topic=event.topic, payload=sent)
+
+
+def _commit_of(event: OutboxEvent) -> str:
+    """The one that was submitted as it lies in its repository, or that landed."""
+    if event.topic == outbox.ACTION_TAKEN:
+        is_landed = event.payload.get("kind") == ActionKind.COMMIT
+        return str(event.payload.get("commit") or "") if is_landed else ""
+    commits = Change.objects.filter(run=event.run_id).values_list("commit_sha", flat=True)
+    return commits.first() or ""
 
 
 def add_delivery(
@@ -160,34 +189,11 @@ def _claim(delivery_id: int, attempt: int) -> Delivery | None:
 
 
 def _send(delivery: Delivery) -> Answer:
-    webhook = delivery.webhook
     try:
-        target = find_target(webhook.url, loopback_allowed=not settings.ENV.production)
-    except TargetRefused as error:
+        target, headers, body = request_of(delivery)
+    except (TargetRefused, ConnectionUnusable) as error:
         return Answer(None, str(error))
-    body = body_of(delivery)
-    timestamp = int(timezone.now().timestamp())
-    headers = {
-        "Content-Type": "application/json",
-        "User-Agent": "LoomVerify-Webhook/1",
-        "LoomVerify-Event": delivery.topic,
-        "LoomVerify-Delivery": str(delivery.event_id),
-        "LoomVerify-Timestamp": str(timestamp),
-        "LoomVerify-Signature": sign(webhook.secret, timestamp=timestamp, body=body),
-    }
     return post(target, headers=headers, body=body)
-
-
-def body_of(delivery: Delivery) -> bytes:
-    """Return what is sent: the same bytes at each attempt."""
-    document = {
-        "id": str(delivery.event_id),
-        "topic": delivery.topic,
-        "created_at": delivery.created_at.isoformat(),
-        "project": delivery.webhook.project.slug,
-        "payload": delivery.payload,
-    }
-    return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def _settle(delivery: Delivery, answer: Answer) -> DeliveryState | None:

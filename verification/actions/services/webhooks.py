@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from dataclasses import asdict, replace
 from uuid import UUID
 
-from django.conf import settings
 from django.db import transaction
 
 from loomverify.accounts.access import Actor
@@ -15,9 +14,8 @@ from loomverify.accounts.models import Project
 from loomverify.errors import Conflict, InputError, NotFound
 from verification.actions.models import Delivery, Webhook
 from verification.actions.services.deliveries import add_delivery
+from verification.actions.services.subscribing import Subscription
 from verification.actions.signing import make_secret
-from verification.actions.targets import TargetRefused, find_target
-from verification.runs import outbox
 
 MAX_WEBHOOKS = 20
 MIN_SECRET_LENGTH, MAX_SECRET_LENGTH = 16, 100
@@ -25,39 +23,38 @@ TEST_TOPIC = "webhook.test"
 
 
 def create_webhook(
-    *, project: Project, actor: Actor, url: str, topics: Sequence[str], secret: str = ""
+    *, project: Project, actor: Actor, subscription: Subscription, secret: str = ""
 ) -> Webhook:
     """Register an endpoint; a secret is made where none is given.
 
     Raises:
-        InputError: `webhook.url_refused`, `webhook.topic_unknown`, `webhook.no_topic`,
-            `webhook.secret_length`, `webhook.secret_invalid`.
+        InputError: `webhook.<what>`, see `Subscription`; `webhook.secret_length`,
+            `webhook.secret_invalid`.
         Conflict: `webhook.too_many`.
     """
-    url = url.strip()
+    subscription = replace(subscription, url=subscription.url.strip())
     _check_secret(secret)
-    _check_topics(topics)
-    try:
-        find_target(url, loopback_allowed=not settings.ENV.production)
-    except TargetRefused as error:
-        raise InputError("webhook.url_refused", str(error), loc=("body", "url")) from error
+    subscription.check(project)
     with transaction.atomic():
         Project.objects.select_for_update().get(pk=project.pk)
         if project.webhooks.count() >= MAX_WEBHOOKS:
             raise Conflict("webhook.too_many", f"A project has at most {MAX_WEBHOOKS} webhooks.")
+        told = asdict(subscription)
         webhook = Webhook.objects.create(
-            project=project,
-            url=url,
-            topics=list(dict.fromkeys(topics)),
-            secret=secret or make_secret(),
-            created_by=actor.name[:200],
+            **told
+            | {name: list(dict.fromkeys(told[name])) for name in ("topics", "processes")}
+            | {
+                "project": project,
+                "secret": secret or make_secret(),
+                "created_by": actor.name[:200],
+            }
         )
         record(
             actor,
             "webhook.created",
             webhook,
             project=project,
-            diff={"url": [None, url], "topics": [None, webhook.topics]},
+            diff={"url": [None, webhook.shown_url], "topics": [None, webhook.topics]},
         )
     return webhook
 
@@ -75,7 +72,7 @@ def remove_webhook(*, project: Project, actor: Actor, webhook_id: UUID) -> None:
             "webhook.removed",
             webhook,
             project=project,
-            diff={"url": [webhook.url, None]},
+            diff={"url": [webhook.shown_url, None]},
         )
         webhook.delete()
 
@@ -137,15 +134,3 @@ def _check_secret(secret: str) -> None:
         raise InputError(
             "webhook.secret_invalid", "A secret holds no NUL character.", loc=("body", "secret")
         )
-
-
-def _check_topics(topics: Sequence[str]) -> None:
-    if not topics:
-        raise InputError("webhook.no_topic", "Name at least one topic.", loc=("body", "topics"))
-    for index, topic in enumerate(topics):
-        if topic not in outbox.TOPICS:
-            raise InputError(
-                "webhook.topic_unknown",
-                f"There is no topic {topic[:60]}; there are {', '.join(outbox.TOPICS)}.",
-                loc=("body", "topics", index),
-            )
