@@ -119,11 +119,12 @@ def shown(ask: str, content: bytes, **wishes: int) -> dict[str, Any]:
 def test_hostile_content_ends_in_a_sentence_or_in_a_bounded_harmless_view(case: Case) -> None:
     opened = open_content(case.make(), case.ask, wait_seconds=PATIENT)
 
-    if case.refusal:
+    if opened.refusal == TOO_MUCH:
+        assert case.refusal == TOO_MUCH or case.may_take_too_much
+    elif case.refusal:
         assert opened.refusal.startswith(case.refusal)
-    elif opened.refusal:
-        assert case.may_take_too_much
-        assert opened.refusal == TOO_MUCH
+    else:
+        assert opened.refusal == ""
     assert opened.is_lasting
     assert size_of(opened) < MAX_ANSWER_BYTES
     for text in markup_in(opened.told):

@@ -31,7 +31,10 @@ STRINGS_TOLD = (
 
 @dataclass(frozen=True)
 class Case:
-    """`refusal` is how the sentence begins; with none, a view is told within its bounds."""
+    """`refusal` is how the sentence begins; with none, a view is told within its bounds.
+
+    What may take too much is ended by its time, where the machine is not fast enough.
+    """
 
     name: str
     ask: str
@@ -186,7 +189,7 @@ TABLES = [
     Case("deep parts", "sheets", lambda: archive(sheet=sheet(b"<row>" * 200_000)), "This workbook is broken."),
     Case("a string that is not there", "sheets", lambda: archive(sheet=sheet(b'<row r="1"><c r="A1" t="s"><v>99999</v></c></row>')), "This workbook"),
     Case("a number without end", "sheets", lambda: archive(sheet=sheet(b'<row r="1"><c r="A1"><v>' + b"9" * 100_000 + b"</v></c></row>")), "This workbook is broken."),
-    Case("many cells", "sheets", lambda: archive(sheet=sheet(b'<row r="1">' + b"<c><v>1</v></c>" * 400_000 + b"</row>")), TOO_MUCH),
+    Case("many cells", "sheets", lambda: archive(sheet=sheet(b'<row r="1">' + b"<c><v>1</v></c>" * 400_000 + b"</row>")), "This workbook is broken.", may_take_too_much=True),
 ]  # fmt: skip
 
 TREES = [
