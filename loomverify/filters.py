@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Self
+from uuid import UUID
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,3 +21,11 @@ class AddressFilters:
         """The filters that are set, by name."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: value for name, value in values.items() if value}
+
+
+def uuid_in(text: str) -> str:
+    """The id as it is written usually; '' where the text is none."""
+    try:
+        return str(UUID(text)) if text else ""
+    except ValueError:
+        return ""

@@ -5,6 +5,7 @@ from loomverify import ops
 from loomverify.api import api
 from processes.api import router as processes_router
 from verification.actions.api import router as webhooks_router
+from verification.actions.deliveries.api import router as deliveries_router
 from verification.actions.landing.api import router as landing_router
 from verification.actions.report.api import router as reports_router
 from verification.actions.repositories.api import router as repositories_router
@@ -50,6 +51,7 @@ for router in (
     samples_router,
     verifiers_router,
     webhooks_router,
+    deliveries_router,
     reports_router,
     repositories_router,
     landing_router,

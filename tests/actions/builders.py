@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import itertools
+import uuid
 from typing import Any
 
 from django.utils import timezone
 
 from loomverify.accounts.models import Project
-from verification.actions.models import Action, ActionKind, ActionState, Change, Repository
+from verification.actions.models import (
+    Action,
+    ActionKind,
+    ActionState,
+    Change,
+    Delivery,
+    Repository,
+    Webhook,
+)
 from verification.runs.models import Run
 
 _numbers = itertools.count(1)
@@ -28,6 +37,16 @@ def make_change(run: Run, repository: Repository | None = None, **columns: Any) 
     usual["paths"] = [{"path": "app.py", "status": "M"}]
     repository = repository or make_repository(run.project)
     return Change.objects.create(run=run, repository=repository, **{**usual, **columns})
+
+
+def make_delivery(webhook: Webhook, **columns: Any) -> Delivery:
+    """`created_at` may be given, too."""
+    usual = {"event_id": uuid.uuid4(), "topic": "run.finished", "payload": {}, "next_at": timezone.now()}  # fmt: skip
+    at = columns.pop("created_at", None)
+    made = Delivery.objects.create(project=webhook.project, webhook=webhook, **{**usual, **columns})
+    if at is not None:
+        Delivery.objects.filter(pk=made.pk).update(created_at=at)
+    return made
 
 
 def make_action(change: Change, **columns: Any) -> Action:

@@ -16,7 +16,7 @@ from loomverify.accounts.access import SYSTEM
 from loomverify.accounts.models import ApiKey, Project, Role
 from loomverify.accounts.services import create_api_key
 from processes.models import Rule
-from tests.actions.builders import make_action, make_change, make_repository
+from tests.actions.builders import make_action, make_change, make_delivery, make_repository
 from tests.golden.builders import document, make_case, make_replay
 from tests.judged import make_artefact, make_call, make_remediation
 from tests.openapi import openapi_document
@@ -30,6 +30,7 @@ from tests.trials.builders import (
     make_trial_replay,
 )
 from tests.waivers import REASON, in_days, make_waiver, problem, rejected
+from verification.actions.models import Webhook
 from verification.rules.models import Drawn, Expected, Pin, Sample
 from verification.runs.models import Finding, Run
 from verification.verifiers.connections import Terms, add_connection
@@ -100,6 +101,9 @@ NEEDED: dict[str, Role] = {
     "GET /webhooks": Role.ADMIN,
     "POST /webhooks": Role.ADMIN,
     "DELETE /webhooks/{webhook_id}": Role.ADMIN,
+    "GET /deliveries": Role.ADMIN,
+    "POST /deliveries/redeliver": Role.ADMIN,
+    "POST /deliveries/{delivery_id}/redeliver": Role.ADMIN,
     "POST /repositories": Role.ADMIN,
     "PUT /repositories/{repository_id}": Role.ADMIN,
     "DELETE /repositories/{repository_id}": Role.ADMIN,
@@ -228,6 +232,7 @@ def world(project: Project) -> World:
             "fingerprint": other.fingerprint,
             "repository_id": make_repository(project).uuid,
             "action_id": make_action(make_change(row)).uuid,
+            "delivery_id": make_delivery(Webhook.objects.get(project=project)).uuid,
         },
     )  # fmt: skip
 

@@ -3,10 +3,12 @@
 from django.urls import include, path
 
 from verification.actions import views
+from verification.actions.deliveries import views as deliveries
 from verification.actions.landing import views as landing
 from verification.actions.repositories import views as repositories
 
 SETTINGS = "p/<slug:project>/settings/webhooks/"
+DELIVERIES = f"{SETTINGS}deliveries/"
 REPOSITORIES = "p/<slug:project>/settings/repositories/"
 ACTIONS = "p/<slug:project>/landing/"
 
@@ -31,10 +33,11 @@ urlpatterns = [
     path(f"{SETTINGS}<uuid:webhook_id>/disable/", views.disable_webhook, name="webhook_disable"),
     path(f"{SETTINGS}<uuid:webhook_id>/test/", views.test_webhook, name="webhook_test"),
     path(f"{SETTINGS}<uuid:webhook_id>/remove/", views.remove_webhook, name="webhook_remove"),
+    path(DELIVERIES, deliveries.delivery_list, name="delivery_list"),
+    path(f"{DELIVERIES}repeat/", deliveries.deliveries_repeat, name="deliveries_repeat"),
+    path(f"{DELIVERIES}<uuid:delivery>/", deliveries.delivery_detail, name="delivery_detail"),
     path(
-        f"{SETTINGS}deliveries/<uuid:delivery_id>/repeat/",
-        views.repeat_delivery,
-        name="delivery_repeat",
+        f"{DELIVERIES}<uuid:delivery>/repeat/", deliveries.delivery_repeat, name="delivery_repeat"
     ),
     path("", include("verification.actions.report.urls")),
 ]

@@ -13,6 +13,7 @@ from loomverify.accounts.pages import settings_action
 from loomverify.errors import InputError
 from processes.models import Process
 from verification.actions import selectors, services
+from verification.actions.deliveries.page import Row
 from verification.actions.forms import WebhookForm
 from verification.actions.services.subscribing import MAX_PROCESSES
 
@@ -55,7 +56,7 @@ def _page(request: AccessRequest, form: WebhookForm, *, status: int = 200) -> Ht
     context: dict[str, Any] = {
         "form": form,
         "webhooks": selectors.webhooks_of(project),
-        "deliveries": selectors.last_deliveries(project),
+        "deliveries": [Row(delivery) for delivery in selectors.last_deliveries(project)],
         "made": project.webhooks.filter(uuid=new).first() if new else None,
     }
     return render(request, "settings/webhooks.html", context, status=status)
@@ -96,11 +97,3 @@ def remove_webhook(request: AccessRequest, webhook_id: UUID) -> str:
         project=request.access.project, actor=request.access.actor, webhook_id=webhook_id
     )
     return "Removed."
-
-
-@settings_action("settings_webhooks")
-def repeat_delivery(request: AccessRequest, delivery_id: UUID) -> str:
-    sent = services.redeliver(
-        project=request.access.project, actor=request.access.actor, delivery_id=delivery_id
-    )
-    return "It is sent once more." if sent else "It is under way already."

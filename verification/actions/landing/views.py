@@ -15,6 +15,7 @@ from loomverify import paging
 from loomverify.accounts.access import AccessRequest, project_page
 from loomverify.accounts.models import Role
 from loomverify.errors import InputError, NotFound
+from loomverify.filters import uuid_in
 from loomverify.returning import back
 from verification.actions.landing import selectors, services
 from verification.actions.landing.page import Row
@@ -57,15 +58,8 @@ def _filters(request: AccessRequest) -> dict[str, str]:
         "state": state if state in ActionState.values else "",
         "kind": kind if kind in ActionKind.values else "",
         "repository": given.get("repository", "")[:60].replace("\x00", ""),
-        "run": _uuid(given.get("run", "")),
+        "run": uuid_in(given.get("run", "")),
     }
-
-
-def _uuid(text: str) -> str:
-    try:
-        return str(UUID(text)) if text else ""
-    except ValueError:
-        return ""
 
 
 @require_POST

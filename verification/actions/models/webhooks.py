@@ -61,6 +61,7 @@ class Delivery(models.Model):
     """One event on its way to one webhook. `event_id` is what a receiver tells repeats by."""
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="deliveries")
     webhook = models.ForeignKey(Webhook, on_delete=models.CASCADE, related_name="deliveries")
     event_id = models.UUIDField()
     topic = models.CharField(max_length=60)
@@ -82,7 +83,12 @@ class Delivery(models.Model):
             models.Index(
                 fields=["next_at"], condition=models.Q(state="pending"), name="delivery_due"
             ),
-            models.Index(fields=["webhook", "-created_at", "-id"], name="delivery_newest"),
+            models.Index(fields=["project", "-created_at", "-id"], name="delivery_newest"),
+            models.Index(
+                fields=["project", "state", "-created_at", "-id"],
+                condition=~models.Q(state="delivered"),
+                name="delivery_troubled",
+            ),
         ]
         verbose_name_plural = "deliveries"
 

@@ -5,11 +5,12 @@ from verification.actions.services.deliveries import (
     add_delivery,
     deliver,
     on_event,
-    redeliver,
     sweep,
 )
+from verification.actions.services.redelivering import redeliver, redeliver_given_up
 from verification.actions.services.subscribing import Subscription
 from verification.actions.services.webhooks import (
+    TEST_TOPIC,
     create_webhook,
     remove_webhook,
     send_test,
@@ -18,12 +19,14 @@ from verification.actions.services.webhooks import (
 
 __all__ = [
     "DELIVER_TASK",
+    "TEST_TOPIC",
     "Subscription",
     "add_delivery",
     "create_webhook",
     "deliver",
     "on_event",
     "redeliver",
+    "redeliver_given_up",
     "remove_webhook",
     "send_test",
     "set_enabled",

@@ -16,11 +16,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
-from loomverify.accounts.access import Actor
-from loomverify.accounts.audit import record
-from loomverify.accounts.models import Project
 from loomverify.celery import BULK, app
-from loomverify.errors import NotFound
 from verification.actions.formats.sent import request_of
 from verification.actions.models import (
     ActionKind,
@@ -87,7 +83,12 @@ def add_delivery(
     delivery, _made = Delivery.objects.get_or_create(
         webhook=webhook,
         event_id=event_id,
-        defaults={"topic": topic, "payload": payload, "next_at": now},
+        defaults={
+            "project_id": webhook.project_id,
+            "topic": topic,
+            "payload": payload,
+            "next_at": now,
+        },
     )
     return delivery
 
@@ -140,38 +141,6 @@ def retry_delay_seconds(attempt: int, *, spread: float) -> float:
     """
     delay = min(LONGEST_RETRY_SECONDS, FIRST_RETRY_SECONDS * 4.0 ** (attempt - 1))
     return delay * (0.75 + spread / 2)
-
-
-def redeliver(*, project: Project, actor: Actor, delivery_id: UUID) -> bool:
-    """Send an event that was delivered, or given up, once more. False: it is under way.
-
-    Raises:
-        NotFound: this project has no such delivery.
-    """
-    with transaction.atomic():
-        delivery = (
-            Delivery.objects.select_related("webhook")
-            .filter(uuid=delivery_id, webhook__project=project)
-            .first()
-        )
-        if delivery is None:
-            raise NotFound("delivery.unknown")
-        over = Delivery.objects.filter(
-            pk=delivery.pk, state__in=(DeliveryState.DELIVERED, DeliveryState.DEAD)
-        )
-        won = (
-            over.update(
-                state=DeliveryState.PENDING,
-                attempts=0,
-                next_at=timezone.now(),
-                lease_until=None,
-                delivered_at=None,
-            )
-            == 1
-        )
-        if won:
-            record(actor, "delivery.repeated", delivery, project=project)
-    return won
 
 
 def _claim(delivery_id: int, attempt: int) -> Delivery | None:
