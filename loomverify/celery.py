@@ -72,6 +72,11 @@ app.conf.update(
             "schedule": crontab(minute=17),
             "options": {"queue": BULK, "expires": 1800},
         },
+        "removed projects": {
+            "task": "verification.owned.remove",
+            "schedule": crontab(),
+            "options": {"queue": BULK, "expires": 50},
+        },
         "golden nightly": {
             "task": "verification.golden.start_nightly",
             "schedule": crontab(minute=5),

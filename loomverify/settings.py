@@ -46,6 +46,7 @@ INSTALLED_APPS = [
     "verification.golden",
     "verification.trials",
     "verification.actions",
+    "verification.owned",
 ]
 
 MIDDLEWARE = [

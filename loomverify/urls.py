@@ -11,6 +11,7 @@ from verification.actions.report.api import router as reports_router
 from verification.actions.repositories.api import router as repositories_router
 from verification.golden.cases.api import router as golden_cases_router
 from verification.golden.replays.api import router as golden_replays_router
+from verification.owned.api import router as owned_router
 from verification.reviews.agreement.api import router as agreement_router
 from verification.reviews.api import router as reviews_router
 from verification.reviews.run_api import router as run_reviews_router
@@ -55,6 +56,7 @@ for router in (
     reports_router,
     repositories_router,
     landing_router,
+    owned_router,
 ):
     api.add_router("", router)
 
@@ -75,4 +77,5 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("processes.urls")),
     path("", include("verification.verifiers.urls")),
     path("", include("verification.actions.urls")),
+    path("", include("verification.owned.urls")),
 ]

@@ -51,6 +51,7 @@ class Project(models.Model):
     redaction_patterns = ArrayField(models.CharField(max_length=500), default=list, blank=True)
     retention_days = models.PositiveIntegerField(default=90)
     created_at = models.DateTimeField(auto_now_add=True)
+    removed_at = models.DateTimeField(null=True, blank=True, editable=False)
 
     def __str__(self) -> str:
         return self.name

@@ -82,6 +82,17 @@ def delete_content(project: Project, name: str) -> None:
     _storage().delete(f"{project.uuid}/{name}")
 
 
+def delete_all(project: Project) -> None:
+    """Delete every content of a project, also what was half-written."""
+    for name, _stored_at in stored_contents(project):
+        delete_content(project, name)
+    storage, root = _storage(), str(project.uuid)
+    with suppress(FileNotFoundError):
+        for folder in storage.listdir(root)[0]:
+            storage.delete(f"{root}/{folder}")
+        storage.delete(root)
+
+
 @dataclass(frozen=True, slots=True)
 class StoredWorkspace:
     """A run's files, read when a check asks for them."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
@@ -37,22 +39,23 @@ NAMED_ELSEWHERE: list[type[Model]] = []
 
 def purge_expired(now: datetime | None = None) -> int:
     """Delete runs past their retention date, with all that hangs on them; return how many."""
-    now = now or timezone.now()
+    return purge(Run.objects.filter(retain_until__lt=now or timezone.now()))
+
+
+def purge(runs: QuerySet[Run], *, until: float = math.inf) -> int:
+    """Delete those that are over, batch by batch, and none after `until` of the monotonic clock."""
+    over = runs.exclude(state__in=OPEN_STATES)
     purged = after = 0
-    while True:
-        due = _due(now).filter(pk__gt=after).order_by("pk").values_list("pk", flat=True)
-        asked = list(due[:BATCH])
-        purged += _purge(asked, now)
+    while time.monotonic() < until:
+        asked = list(over.filter(pk__gt=after).order_by("pk").values_list("pk", flat=True)[:BATCH])
+        purged += _purge(over, asked)
         if len(asked) < BATCH:
-            return purged
+            break
         after = asked[-1]
+    return purged
 
 
-def _due(now: datetime) -> QuerySet[Run]:
-    return Run.objects.filter(retain_until__lt=now).exclude(state__in=OPEN_STATES)
-
-
-def _purge(asked: list[int], now: datetime) -> int:
+def _purge(over: QuerySet[Run], asked: list[int]) -> int:
     """Delete those that nobody is at work on; the others have their turn another day.
 
     The review is locked before its run, as everywhere: a decision would wait for us, and we for it.
@@ -60,7 +63,7 @@ def _purge(asked: list[int], now: datetime) -> int:
     with transaction.atomic():
         reviews = Review.objects.filter(run__in=asked).order_by("pk")
         mine = list(reviews.select_for_update(skip_locked=True).values_list("pk", flat=True))
-        free = _due(now).filter(Q(review__isnull=True) | Q(review__in=mine), pk__in=asked)
+        free = over.filter(Q(review__isnull=True) | Q(review__in=mine), pk__in=asked)
         locked = free.select_for_update(of=("self",), skip_locked=True)
         gone = list(locked.values_list("pk", flat=True))
         Run.objects.filter(pk__in=gone).delete()

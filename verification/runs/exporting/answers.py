@@ -93,10 +93,20 @@ def table_export(request: HttpRequest, table: Table, *, for_people: bool) -> Htt
 def streamed(request: HttpRequest, table: Table, *, suffix: str, kind: str) -> HttpResponseBase:
     """A long text of rows in any format, sent as it is read."""
     chunks = (text.encode() for text in table.chunks)
-    is_async = isinstance(request, ASGIRequest)
-    answer = StreamingHttpResponse(_read_aside(chunks) if is_async else chunks, content_type=kind)
+    name = f"{table.name}{'-newest' if table.is_cut else ''}.{suffix}"
+    answer = streamed_bytes(request, chunks, kind=kind, name=name)
     answer[CUT_HEADER] = "true" if table.is_cut else "false"
-    return _attached(answer, f"{table.name}{'-newest' if table.is_cut else ''}.{suffix}")
+    return answer
+
+
+def streamed_bytes(
+    request: HttpRequest, chunks: Iterator[bytes], *, kind: str, name: str
+) -> HttpResponseBase:
+    """A long content, sent as it is made. Empty chunks are left out: one would be its end."""
+    filled = (chunk for chunk in chunks if chunk)
+    is_async = isinstance(request, ASGIRequest)
+    answer = StreamingHttpResponse(_read_aside(filled) if is_async else filled, content_type=kind)
+    return _attached(answer, name)
 
 
 def _with_first(first: str, texts: Iterator[str]) -> Iterator[str]:

@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from ninja import Router
+
+from loomverify.accounts.audit import record
+from loomverify.accounts.models import Role
+from loomverify.api import access_of, errors
+from verification.owned.export import export_of
+from verification.runs.exporting.answers import streamed_bytes
+
+router = Router(tags=["Project"])
+
+
+@router.get(
+    "/project.zip",
+    response={200: bytes} | errors(403),
+    summary="Everything that the project owns, as one zip file",
+)
+def export_project(request: HttpRequest) -> HttpResponseBase:
+    """Written while it is read: `manifest.json` comes last, and says what is in it."""
+    access = access_of(request)
+    access.need(Role.ADMIN)
+    record(access.actor, "project.exported", access.project, project=access.project)
+    return streamed_bytes(
+        request,
+        export_of(access.project),
+        kind="application/zip",
+        name=f"{access.project.slug}.zip",
+    )

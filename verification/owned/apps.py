@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class OwnedConfig(AppConfig):
+    name = "verification.owned"
+    label = "owned"

@@ -1,0 +1,108 @@
+"""Everything that a project owns, as one zip file, written while it is read."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from django.core.serializers.json import DjangoJSONEncoder
+from django.db.models import Model, QuerySet
+from django.utils import timezone
+
+from loomverify.accounts.models import Project
+from verification.owned.tables import paths, rows_of
+from verification.runs.evidence_store import EvidenceLost, read_blob
+from verification.runs.models import Blob
+
+FORMAT = 1
+PAGE_ROWS = 500
+NOT_TOLD: Mapping[str, frozenset[str]] = {
+    "accounts.apikey": frozenset({"sha256"}),
+    "accounts.invitation": frozenset({"sha256"}),
+    "actions.webhook": frozenset({"secret"}),
+    "runs.run": frozenset({"search"}),
+}
+"""What opens doors, and what is only an index of the rest."""
+
+
+class Sink:
+    """Takes what a zip file writes, until somebody takes it away. It cannot be gone back in."""
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+
+    def write(self, data: bytes) -> int:
+        self._parts.append(bytes(data))
+        return len(data)
+
+    def flush(self) -> None: ...
+
+    def taken(self) -> bytes:
+        parts, self._parts = self._parts, []
+        return b"".join(parts)
+
+
+def export_of(project: Project) -> Iterator[bytes]:
+    """`project.json`, `tables/<app>.<model>.jsonl`, `contents/<sha256>`, and `manifest.json` at last.
+
+    Rows that are written while it is read may be missing or be told in their newer state.
+    """
+    sink = Sink()
+    begun_at, counts, lost = timezone.now(), {}, 0
+    with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:  # type: ignore[call-overload]
+        archive.writestr("project.json", _json(_told(Project.objects.filter(pk=project.pk))[0]))
+        for model in sorted(paths(), key=lambda model: model._meta.label_lower):
+            label = model._meta.label_lower
+            counts[label] = 0
+            with archive.open(f"tables/{label}.jsonl", "w", force_zip64=True) as entry:
+                for page in _pages(rows_of(model, project)):
+                    counts[label] += len(page)
+                    entry.write(b"".join(_json(row) + b"\n" for row in page))
+                    yield sink.taken()
+        for blob in _blobs(project):
+            try:
+                archive.writestr(f"contents/{blob.sha256}", read_blob(blob))
+            except EvidenceLost:
+                lost += 1
+            yield sink.taken()
+        told = {"format": FORMAT, "project": project.slug, "begun_at": begun_at}
+        told |= {"ended_at": timezone.now(), "rows": counts, "contents_lost": lost}
+        archive.writestr("manifest.json", _json(told))
+    yield sink.taken()
+
+
+def _pages(rows: QuerySet[Model]) -> Iterator[list[dict[str, Any]]]:
+    after: Any = None
+    while True:
+        further = rows.filter(pk__gt=after) if after is not None else rows
+        page = _told(further.order_by("pk")[:PAGE_ROWS])
+        if page:
+            yield page
+        if len(page) < PAGE_ROWS:
+            return
+        after = page[-1][rows.model._meta.pk.attname]
+
+
+def _told(rows: QuerySet[Any]) -> list[dict[str, Any]]:
+    hidden = NOT_TOLD.get(rows.model._meta.label_lower, frozenset())
+    names = (field.attname for field in rows.model._meta.concrete_fields)
+    return list(rows.values(*(name for name in names if name not in hidden)))
+
+
+def _blobs(project: Project) -> Iterator[Blob]:
+    after = 0
+    while page := list(
+        Blob.objects.select_related("project")
+        .filter(project=project, pk__gt=after)
+        .order_by("pk")[:PAGE_ROWS]
+    ):
+        yield from page
+        after = page[-1].pk
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value, cls=DjangoJSONEncoder, ensure_ascii=False).encode(
+        errors="surrogatepass"
+    )
