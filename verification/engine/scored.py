@@ -38,7 +38,7 @@ def scored(
     """
     if phase.score is None and not reports:
         return Scored()
-    score = resolved(semantic, measured(reports))
+    score = resolved(semantic, measured(reports, phase.gates))
     if phase.score is None:
         return Scored(None if score.asks_person else score)
     return Scored(score, decided(score, loop=phase.score, iterations=iterations, cost_usd=cost_usd))

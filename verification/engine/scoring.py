@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from processes.definition.model import ScoreLoop
@@ -15,14 +15,18 @@ TOP = 10.0
 NEITHER = 5.0
 """Where nothing was measured and no judge gave a score: a person is asked."""
 FEW_LINT_PROBLEMS = 5
-SEMANTIC_PARTS = {
-    "correctness": 3,
-    "completeness": 2,
-    "testing": 2,
-    "quality": 2,
-    "practice": 1,
-}
-"""What a judge is asked to add up."""
+NOT_MEASURED = "not measured"
+
+
+class PartName(StrEnum):
+    """What gates can tell."""
+
+    BUILD = "build"
+    TESTS = "tests"
+    LINT = "lint"
+    CRITICAL = "no critical errors"
+    SECURITY = "security"
+    COVERAGE = "coverage of changed lines"
 
 
 class ScoreSource(StrEnum):
@@ -42,7 +46,8 @@ class LoopDecision(StrEnum):
 class Measured:
     """What gates told; None: it was not measured.
 
-    `changed_lines` are (covered, all) of those that a coverage report speaks of.
+    `changed_lines` are (covered, all) of those that a coverage report speaks of. `why` says by part
+    why it was not measured; a part that only counts where it is measured is told of by that alone.
     """
 
     install_ok: bool | None = None
@@ -52,17 +57,22 @@ class Measured:
     critical_errors: int | None = None
     high_security: int | None = None
     changed_lines: tuple[int, int] | None = None
+    why: Mapping[str, str] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """`points` of `most`, 0 where nothing was measured; `why` says what was found."""
+    """`points` of `most`, 0 where nothing was measured; `why` says what was found, or why nothing.
+
+    `is_optional`: out of the count where it was not measured.
+    """
 
     name: str
     points: float
     most: float
     is_measured: bool
     why: str
+    is_optional: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,19 +102,27 @@ def automated(measured: Measured) -> Score | None:
     >>> automated(Measured()) is None
     True
     """
-    parts = [
-        _build(measured),
-        _tests(measured.tests),
-        _lint(measured.lint_problems),
-        _critical(measured.critical_errors),
-        *(one for one in (_security(measured), _coverage(measured)) if one.is_measured),
-    ]
+    parts = parts_of(measured)
     if measured.install_ok is False:
-        return Score(0.0, ScoreSource.AUTOMATED, tuple(parts))
+        nothing = (replace(part, points=0.0) for part in parts)
+        return Score(0.0, ScoreSource.AUTOMATED, tuple(nothing))
     if not any(part.is_measured for part in parts):
         return None
-    earned, most = sum(part.points for part in parts), sum(part.most for part in parts)
-    return Score(round(TOP * earned / most, 2), ScoreSource.AUTOMATED, tuple(parts))
+    counted = [part for part in parts if part.is_measured or not part.is_optional]
+    earned, most = sum(part.points for part in counted), sum(part.most for part in counted)
+    return Score(round(TOP * earned / most, 2), ScoreSource.AUTOMATED, parts)
+
+
+def parts_of(measured: Measured) -> tuple[Part, ...]:
+    """All that counts, and of the optional parts those that were asked for."""
+    optional = (_security(measured), _coverage(measured))
+    return (
+        _build(measured),
+        _tests(measured),
+        _lint(measured),
+        _critical(measured),
+        *(one for one in optional if one.is_measured or one.name in measured.why),
+    )
 
 
 def resolved(semantic: Sequence[float], measured: Measured) -> Score:
@@ -113,8 +131,8 @@ def resolved(semantic: Sequence[float], measured: Measured) -> Score:
     given = [one for one in semantic if math.isfinite(one) and 0 <= one <= TOP]
     if given:
         total = round(statistics.median(given), 2)
-        return Score(total, ScoreSource.SEMANTIC, found.parts if found else ())
-    return found or Score(NEITHER, ScoreSource.NEITHER)
+        return Score(total, ScoreSource.SEMANTIC, found.parts if found else parts_of(measured))
+    return found or Score(NEITHER, ScoreSource.NEITHER, parts_of(measured))
 
 
 def decided(score: Score, *, loop: ScoreLoop, iterations: int, cost_usd: float) -> Loop:
@@ -132,51 +150,62 @@ def decided(score: Score, *, loop: ScoreLoop, iterations: int, cost_usd: float) 
 
 
 def _build(measured: Measured) -> Part:
+    name = PartName.BUILD
     if measured.install_ok is False:
-        return _told("build", 3, 0, "The install failed.")
-    if measured.build_ok is None:
-        if measured.install_ok is None:
-            return _unmeasured("build", 3)
-        return _told("build", 3, 3, "It installs; nothing is to be built.")
-    return _told("build", 3, 3 * measured.build_ok, "built" if measured.build_ok else "failed")
+        return _found(name, 3, 0, "The install failed.")
+    if measured.build_ok is False:
+        return _found(name, 3, 0, "failed")
+    if name in measured.why or (measured.install_ok, measured.build_ok) == (None, None):
+        return _unmeasured(measured, name, 3)
+    return _found(
+        name, 3, 3, "built" if measured.build_ok else "It installs; nothing is to be built."
+    )
 
 
-def _tests(counts: TestCounts | None) -> Part:
-    if counts is None or not counts.ran:
-        return _unmeasured("tests", 4)
-    return _told("tests", 4, 4 * counts.passed / counts.ran, f"{counts.passed} of {counts.ran}")
+def _tests(measured: Measured) -> Part:
+    name, counts = PartName.TESTS, measured.tests
+    if counts is None:
+        return _unmeasured(measured, name, 4)
+    if not counts.ran:
+        why = f"no tests: {counts.skipped} skipped" if counts.skipped else "no tests"
+        return Part(name, 0.0, 4, False, why)
+    return _found(name, 4, 4 * counts.passed / counts.ran, f"{counts.passed} of {counts.ran}")
 
 
-def _lint(problems: int | None) -> Part:
+def _lint(measured: Measured) -> Part:
+    problems = measured.lint_problems
     if problems is None:
-        return _unmeasured("lint", 2)
+        return _unmeasured(measured, PartName.LINT, 2)
     points = 2 if problems == 0 else 1 if problems < FEW_LINT_PROBLEMS else 0
-    return _told("lint", 2, points, f"{problems} found")
+    return _found(PartName.LINT, 2, points, f"{problems} found")
 
 
-def _critical(errors: int | None) -> Part:
+def _critical(measured: Measured) -> Part:
+    errors = measured.critical_errors
     if errors is None:
-        return _unmeasured("no critical errors", 1)
-    return _told("no critical errors", 1, 1 if errors == 0 else 0, f"{errors} found")
+        return _unmeasured(measured, PartName.CRITICAL, 1)
+    return _found(PartName.CRITICAL, 1, 1 if errors == 0 else 0, f"{errors} found")
 
 
 def _security(measured: Measured) -> Part:
     high = measured.high_security
     if high is None:
-        return _unmeasured("security", 1)
-    return _told("security", 1, 1 if high == 0 else 0, f"{high} high")
+        return replace(_unmeasured(measured, PartName.SECURITY, 1), is_optional=True)
+    found = _found(PartName.SECURITY, 1, 1 if high == 0 else 0, f"{high} high")
+    return replace(found, is_optional=True)
 
 
 def _coverage(measured: Measured) -> Part:
     covered, lines = measured.changed_lines or (0, 0)
     if not lines:
-        return _unmeasured("coverage of changed lines", 1)
-    return _told("coverage of changed lines", 1, covered / lines, f"{covered} of {lines}")
+        return replace(_unmeasured(measured, PartName.COVERAGE, 1), is_optional=True)
+    found = _found(PartName.COVERAGE, 1, covered / lines, f"{covered} of {lines}")
+    return replace(found, is_optional=True)
 
 
-def _told(name: str, most: float, points: float, why: str) -> Part:
+def _found(name: PartName, most: float, points: float, why: str) -> Part:
     return Part(name, points, most, True, why)
 
 
-def _unmeasured(name: str, most: float) -> Part:
-    return Part(name, 0.0, most, False, "not measured")
+def _unmeasured(measured: Measured, name: PartName, most: float) -> Part:
+    return Part(name, 0.0, most, False, measured.why.get(name, NOT_MEASURED))
