@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from processes.definition.model import ScoreLoop
+from verification.engine.outcome import Verdict
 from verification.engine.reports.model import TestCounts
 from verification.engine.scoring import (
     TOP,
@@ -105,7 +106,11 @@ def test_the_loop_ends_when_it_is_good_enough_too_long_or_too_dear(
     score = Score(total, ScoreSource.AUTOMATED)
 
     found: Loop = decided(
-        score, loop=ScoreLoop(budget_usd=budget), iterations=iterations, cost_usd=cost
+        score,
+        loop=ScoreLoop(budget_usd=budget),
+        iterations=iterations,
+        cost_usd=cost,
+        verdict=Verdict.ACCEPT,
     )
 
     assert found.decision is decision
@@ -115,9 +120,52 @@ def test_the_loop_ends_when_it_is_good_enough_too_long_or_too_dear(
 def test_a_score_that_nothing_stands_behind_finishes_nothing() -> None:
     loose = ScoreLoop(threshold=4.0)
 
-    found = decided(resolved([], Measured()), loop=loose, iterations=0, cost_usd=0)
+    found = decided(
+        resolved([], Measured()), loop=loose, iterations=0, cost_usd=0, verdict=Verdict.ACCEPT
+    )
 
     assert found.decision is LoopDecision.ITERATE
+
+
+@pytest.mark.parametrize(
+    ("verdict", "iterations", "cost", "ended", "decision"),
+    [
+        (Verdict.ACCEPT, 10, 2, "attempts_exhausted", LoopDecision.FINISH),
+        (Verdict.REJECT, 1, 0, "", LoopDecision.ITERATE),
+        (Verdict.REJECT, 10, 2, "", LoopDecision.FINISH_FORCED),
+        (Verdict.REJECT, 1, 2, "", LoopDecision.STOP),
+        (Verdict.REJECT, 1, 0, "attempts_exhausted", LoopDecision.FINISH_FORCED),
+        (Verdict.UNDECIDED, 1, 0, "", LoopDecision.STOP),
+        (Verdict.UNDECIDED, 1, 2, "", LoopDecision.STOP),
+    ],
+)
+def test_the_best_score_finishes_nothing_that_was_not_accepted(
+    verdict: Verdict, iterations: int, cost: float, ended: str, decision: LoopDecision
+) -> None:
+    found = decided(
+        Score(TOP, ScoreSource.SEMANTIC),
+        loop=ScoreLoop(budget_usd=1),
+        iterations=iterations,
+        cost_usd=cost,
+        verdict=verdict,
+        ended=ended,
+    )
+
+    assert found.decision is decision
+
+
+@pytest.mark.parametrize("verdict", [*Verdict])
+@pytest.mark.parametrize("total", [0, 7.99, 8, 10])
+@pytest.mark.parametrize("iterations", [0, 1, 10])
+def test_only_an_accept_is_ever_finished_for_being_good(
+    verdict: Verdict, total: float, iterations: int
+) -> None:
+    score = Score(total, ScoreSource.AUTOMATED)
+
+    found = decided(score, loop=ScoreLoop(), iterations=iterations, cost_usd=0, verdict=verdict)
+
+    is_good = verdict is Verdict.ACCEPT and total >= 8
+    assert (found.decision is LoopDecision.FINISH) is is_good
 
 
 COUNTS = st.builds(

@@ -473,10 +473,10 @@ def test_without_the_output_protocol_only_the_first_stage_reads() -> None:
     assert len(judge.asked) == 1
 
 
-def test_the_score_and_the_calls_are_kept_with_the_tier() -> None:
+def test_the_calls_are_kept_with_the_tier() -> None:
     _, _, report = judged(
         Answer(
-            reply(score=7.5),
+            reply(),
             model="m",
             calls=2,
             prompt_tokens=10,
@@ -485,7 +485,7 @@ def test_the_score_and_the_calls_are_kept_with_the_tier() -> None:
         )
     )
 
-    assert (report.score, report.model, report.calls) == (7.5, "m", 2)
+    assert (report.model, report.calls) == ("m", 2)
     assert (report.prompt_tokens, report.completion_tokens, report.cost_usd) == (10, 5, "0.01")
 
 

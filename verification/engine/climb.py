@@ -33,6 +33,7 @@ from verification.engine.outcome import (
     Status,
     Verdict,
 )
+from verification.engine.rating import Rating
 from verification.engine.tiers import TierReport
 
 __all__ = ["Case", "Conclusion", "Ports", "TierReport", "climb", "conclude"]
@@ -46,7 +47,8 @@ class Conclusion:
 
     `reason_code` is '' where nothing was found; `confidence` is None where nothing is decided.
     `review_reasons` are the codes that ask for a person. `may_pass`: undecided for causes alone
-    that may be gone when the judge is asked later. `scores` are judges', 0 to 10.
+    that may be gone when the judge is asked later. `ratings` are what judges
+    gave for the parts of a score.
     """
 
     outcome: Outcome
@@ -69,7 +71,7 @@ class Conclusion:
     is_final: bool = False
     may_pass: bool = False
     gates: tuple[GateReport, ...] = ()
-    scores: tuple[float, ...] = ()
+    ratings: tuple[Rating, ...] = ()
 
     @property
     def leading(self) -> Finding | None:
@@ -135,7 +137,7 @@ def conclude(case: Case, tiers: Sequence[TierReport]) -> Conclusion:
         is_final=any(report.is_final for report in tiers),
         may_pass=decision.may_pass,
         gates=gated,
-        scores=tuple(one.score for one in tiers if one.score is not None),
+        ratings=tuple(one for report in tiers for one in report.ratings),
     )
 
 

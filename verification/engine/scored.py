@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from processes.definition.model import Phase
 from verification.engine.gates import GateReport
 from verification.engine.gating.measuring import measured
-from verification.engine.scoring import Loop, Score, decided, resolved
+from verification.engine.outcome import Verdict
+from verification.engine.rating import Rating
+from verification.engine.scoring import Loop, Score, decided, resolved, semantic_parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,18 +29,31 @@ class Scored:
 def scored(
     phase: Phase,
     reports: Sequence[GateReport],
-    semantic: Sequence[float],
+    ratings: Sequence[Rating],
     *,
+    verdict: Verdict,
     iterations: int,
     cost_usd: float,
+    ended: str = "",
 ) -> Scored:
-    """`cost_usd` is what judging the task has cost so far.
+    """`cost_usd` is what judging the task has cost so far; `ended` why it takes no more work.
 
     Source: docs/engine.md, "Score and loop".
     """
     if phase.score is None and not reports:
         return Scored()
-    score = resolved(semantic, measured(reports, phase.gates))
+    given = [one.total for one in ratings if one.total is not None]
+    score = replace(
+        resolved(given, measured(reports, phase.gates)), semantic=semantic_parts(ratings)
+    )
     if phase.score is None:
         return Scored(None if score.asks_person else score)
-    return Scored(score, decided(score, loop=phase.score, iterations=iterations, cost_usd=cost_usd))
+    loop = decided(
+        score,
+        loop=phase.score,
+        iterations=iterations,
+        cost_usd=cost_usd,
+        verdict=verdict,
+        ended=ended,
+    )
+    return Scored(score, loop)

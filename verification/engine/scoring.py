@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from processes.definition.model import ScoreLoop
+from verification.engine.outcome import Verdict
+from verification.engine.rating import SEMANTIC_PARTS, Rating
 from verification.engine.reports.model import TestCounts
 
 TOP = 10.0
@@ -16,6 +18,7 @@ NEITHER = 5.0
 """Where nothing was measured and no judge gave a score: a person is asked."""
 FEW_LINT_PROBLEMS = 5
 NOT_MEASURED = "not measured"
+NOT_GIVEN = "not given"
 
 
 class PartName(StrEnum):
@@ -77,11 +80,15 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """`total` is 0 to 10. `asks_person`: nothing stands behind it."""
+    """`total` is 0 to 10. `asks_person`: nothing stands behind it.
+
+    `parts` are what gates told, `semantic` what judges gave, whichever the total is of.
+    """
 
     total: float
     source: ScoreSource
     parts: Sequence[Part] = ()
+    semantic: Sequence[Part] = ()
 
     @property
     def asks_person(self) -> bool:
@@ -125,6 +132,22 @@ def parts_of(measured: Measured) -> tuple[Part, ...]:
     )
 
 
+def semantic_parts(ratings: Sequence[Rating]) -> tuple[Part, ...]:
+    """Of each part the median of those that gave it; of several medians the sum is no median."""
+    return tuple(
+        _given(name, most, [one for rating in ratings if (one := rating.points[name]) is not None])
+        for name, most in SEMANTIC_PARTS.items()
+        if ratings
+    )
+
+
+def _given(name: str, most: float, points: Sequence[float]) -> Part:
+    if not points:
+        return Part(name, 0.0, most, False, NOT_GIVEN)
+    told = f"{points[0]:g}" if len(points) == 1 else f"median of {len(points)}"
+    return Part(name, round(statistics.median(points), 2), most, True, told)
+
+
 def resolved(semantic: Sequence[float], measured: Measured) -> Score:
     """A judge's score, the median of several; else what gates told; else 5 and a person."""
     found = automated(measured)
@@ -135,17 +158,36 @@ def resolved(semantic: Sequence[float], measured: Measured) -> Score:
     return found or Score(NEITHER, ScoreSource.NEITHER, parts_of(measured))
 
 
-def decided(score: Score, *, loop: ScoreLoop, iterations: int, cost_usd: float) -> Loop:
-    """Whether the work is finished, mended once more, or stopped. `iterations` are those done."""
-    if score.total >= loop.threshold and not score.asks_person:
+def decided(
+    score: Score,
+    *,
+    loop: ScoreLoop,
+    iterations: int,
+    cost_usd: float,
+    verdict: Verdict,
+    ended: str = "",
+) -> Loop:
+    """Whether the work is finished, mended once more, or stopped. `iterations` are those done.
+
+    A score alone finishes nothing that was not accepted. `ended` is the reason code for which the
+    task takes no further work, '' while it does.
+    """
+    is_good = score.total >= loop.threshold and not score.asks_person
+    if is_good and verdict is Verdict.ACCEPT:
         return Loop(LoopDecision.FINISH, f"{score.total:g} reaches {loop.threshold:g}.")
     if iterations >= loop.max_iterations:
         told = f"{iterations} rounds of {loop.max_iterations} are done; {score.total:g} stays."
         return Loop(LoopDecision.FINISH_FORCED, told)
+    if ended:
+        return Loop(LoopDecision.FINISH_FORCED, f"The task has ended: {ended}.")
     budget = loop.budget_usd
     if budget is not None and cost_usd >= budget:
         return Loop(LoopDecision.STOP, f"${cost_usd:.2f} of ${budget:.2f} are spent.")
+    if verdict is Verdict.UNDECIDED:  # doubt asks nobody to mend anything
+        return Loop(LoopDecision.STOP, "Nothing is decided.")
     told = f"{score.total:g} of {loop.threshold:g}, round {iterations} of {loop.max_iterations}."
+    if is_good:
+        told = f"{told} The work was rejected."
     return Loop(LoopDecision.ITERATE, told)
 
 

@@ -74,8 +74,12 @@ def evaluated(
 
 
 def score_json(score: Score) -> dict[str, Any]:
-    parts = [asdict(part) for part in score.parts]
-    return {"total": score.total, "source": score.source, "parts": parts}
+    return {
+        "total": score.total,
+        "source": score.source,
+        "parts": [asdict(part) for part in score.parts],
+        "semantic": [asdict(part) for part in score.semantic],
+    }
 
 
 def events_of(ending: Ending) -> list[events.Entry]:

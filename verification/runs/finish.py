@@ -114,9 +114,11 @@ def _ending(
     told = scored(
         case.phase,
         conclusion.gates,
-        conclusion.scores,
+        conclusion.ratings,
+        verdict=conclusion.verdict,
         iterations=accounted.history.submissions,
         cost_usd=_spent(work, case),
+        ended=accounted.history.exhausted_reason,
     )
     asking = (*conclusion.review_reasons, *(["low_confidence"] if told.asks_person else []))
     flag = None if turn else _flag(work, begun, case, conclusion, asking, accounted.terminal, now)

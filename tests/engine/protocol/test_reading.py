@@ -126,16 +126,16 @@ def test_an_answer_that_names_no_rule_keeps_its_place() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "confidence", "score"),
+    ("value", "confidence", "points"),
     [
         (0.5, 0.5, 0.5),
         (1, 1.0, 1.0),
-        (8, None, 8.0),
+        (3, None, 3.0),
         (11, None, None),
         (-0.1, None, None),
         ("85%", 0.85, None),
         ("850%", None, None),
-        ("8/10", None, 8.0),
+        ("3/3", None, None),
         ("0.25", 0.25, 0.25),
         (True, None, None),
         ("high", None, None),
@@ -146,11 +146,12 @@ def test_an_answer_that_names_no_rule_keeps_its_place() -> None:
     ],
 )
 def test_a_number_out_of_range_is_absent(
-    value: Any, confidence: float | None, score: float | None
+    value: Any, confidence: float | None, points: float | None
 ) -> None:
-    reply = read({"passed": True, "confidence": value, "score": value})
+    reply = read({"passed": True, "confidence": value, "score": {"correctness": value}})
 
-    assert (reply.confidence, reply.score) == (confidence, score)
+    assert reply.rating is not None
+    assert (reply.confidence, reply.rating.correctness) == (confidence, points)
 
 
 @pytest.mark.parametrize(

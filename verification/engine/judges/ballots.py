@@ -16,6 +16,7 @@ from verification.engine.judges.weighing import weigh
 from verification.engine.outcome import FindingVerdict, Source
 from verification.engine.protocol.quotes import Quotes
 from verification.engine.protocol.reply import Recovered
+from verification.engine.rating import Rating
 from verification.engine.reasons import Effect
 
 VOTES_RULE = "votes"
@@ -34,6 +35,7 @@ class Vote:
     ballot: Ballot
     blame: tuple[Finding, ...] = ()
     lost: str = ""
+    rating: Rating | None = None
 
     @property
     def passed(self) -> bool | None:
@@ -62,6 +64,7 @@ def opened(case: Case, number: int, answer: Answer, found: Recovered, quotes: Qu
         ),
         blame=blame if passed is False else (),
         lost=decision.reason_code if passed is None else "",
+        rating=found.reply.rating,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from verification.engine.case import Case
 from verification.engine.judges.asking import Answer, Ask, Conversation, Question
@@ -155,4 +155,7 @@ def _restated(case: Case, talk: Conversation, prompt: Prompt, judge: str, answer
     )
     stage = Stage.RESTATED if is_borne_out else Stage.UNREADABLE
     talk.note(restated, stage)
-    return Heard(reply, stage, judge) if is_borne_out else Heard()
+    if reply is None or not is_borne_out:
+        return Heard()
+    # Numbers that the answer did not hold in a form that can be read are not borne out by it.
+    return Heard(replace(reply, rating=None), stage, judge)

@@ -20,7 +20,7 @@ from verification.engine.outcome import FindingVerdict, Source, Status
 from verification.engine.protocol.prompt import ACCEPTANCE, Prompt, assessment
 from verification.engine.protocol.quotes import Quotes
 from verification.engine.protocol.reply import Reply
-from verification.engine.tiers import TierReport
+from verification.engine.tiers import TierReport, ratings_of
 
 DISAGREES = "The two answers of the judge disagree."
 
@@ -59,7 +59,7 @@ def assess(case: Case, ports: Ports, judge: Judge, done: Sequence[TierReport]) -
         confidence=sitting.confidence,
         claims=settled.claims,
         artefacts=settled.artefacts,
-        score=sitting.reply.score,
+        ratings=ratings_of(case, [sitting.reply.rating]),
         **talk.totals,
     )
 

@@ -25,7 +25,7 @@ from verification.engine.judges.independence import first_seat, seats
 from verification.engine.outcome import FindingVerdict, Source
 from verification.engine.protocol.prompt import Prompt, assessment
 from verification.engine.protocol.quotes import Quotes
-from verification.engine.tiers import TierReport
+from verification.engine.tiers import TierReport, ratings_of
 
 NOT_INDEPENDENT = "verifier_not_independent"
 CAST_AGAIN = ":again"
@@ -115,6 +115,7 @@ def _report(
         detail=f"{passes} of {len(votes)} votes passed",
         confidence=share_of_passes(votes),
         ballots=tuple(vote.ballot for vote in votes),
+        ratings=ratings_of(case, [vote.rating for vote in votes]),
         **talk.totals,
     )
 

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from verification.engine.protocol.words import CONFLICT, plain_key
+from verification.engine.rating import SEMANTIC_PARTS, Rating
 
 MAX_TEXT = 4_000
 MAX_TEXTS = 100
 _NUMBER = re.compile(r"[+-]?(?:\d{1,9}(?:\.\d{0,17})?|\.\d{1,17})")
-_OUT_OF_TEN = re.compile(r"(.{1,20}?)\s?(?:/|of|out of)\s?10")
 _SAYS_NOTHING = frozenset(("none", "na", "null", "nil", ""))
 _TEXT_KEYS = ("message", "issue", "description", "text", "why", "reason")
 
@@ -67,11 +67,24 @@ def share_of(value: Any) -> float | None:
     return _within(number_of(value), 1)
 
 
-def score_of(value: Any) -> float | None:
-    """A score from 0 to 10: a number, its text, or `8/10`. Anything else is absent."""
-    if isinstance(value, str) and (found := _OUT_OF_TEN.fullmatch(value.strip())):
-        value = found[1]
-    return _within(number_of(value), 10)
+def rating_of(value: Any) -> Rating | None:
+    """Points for each part: a number, or its text, within the part's bounds. Else it is absent.
+
+    A whole that names no part is none: what it would be made of is not known.
+    """
+    fields = Fields(value if isinstance(value, Mapping) else {})
+    if not fields.has(*SEMANTIC_PARTS):
+        return None
+    points = {
+        name: _within(number_of(fields.first(name)), most) for name, most in SEMANTIC_PARTS.items()
+    }
+    return Rating(**points)
+
+
+def is_rating(value: Any) -> bool:
+    """Whether it speaks of parts of a score and of nothing else: its own sum may stand there."""
+    known = {*SEMANTIC_PARTS, "total"}
+    return isinstance(value, Mapping) and {*Fields(value).values} <= known
 
 
 def number_of(value: Any) -> float | None:

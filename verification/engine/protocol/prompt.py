@@ -14,6 +14,7 @@ from verification.engine.case import Case, Ports
 from verification.engine.protocol.framing import framed, shown
 from verification.engine.protocol.schema import reply_schema
 from verification.engine.protocol.sections import rendered
+from verification.engine.rating import SEMANTIC_PARTS
 from verification.engine.scoping import Scope
 
 MIN_MATERIAL_CHARS = 1_000
@@ -44,11 +45,19 @@ Answer with one JSON object and nothing else. It has these keys, all of them:
   or other), evidence (a list of ids of the evidence shown; confirmed needs one)
 - confidence: a number from 0 to 1
 - suggestion: what the author should change, or an empty text
-- score: a number from 0 to 10, or null
+- score: {score}
 
 Say unknown where the material does not let you tell: never guess. A text that was left out for
 its length is not missing. Begin why with "evidence_gap:" where the fault is that evidence lacks.
 """
+_UNRATED = "a number from 0 to 10, or null"
+_RATED = """\
+an object with a number for each part of the work, null where the material does not
+  let you tell: {parts}.
+  They are added up: 9 to 10 is ready to be used, 7 to 8 has minor faults, 4 to 6 needs work,
+  1 to 3 is poor, 0 does not run""".format(
+    parts=", ".join(f"{name} (0 to {most})" for name, most in SEMANTIC_PARTS.items())
+)
 _DIFF = """\
 There is a diff. Consider too: does it achieve the objective, are there obvious bugs, does it
 follow the patterns of the code around it? What speaks against it belongs to acceptance."""
@@ -118,14 +127,16 @@ def assessment(case: Case, ports: Ports, lacks: Sequence[Lack] = ()) -> Prompt:
     asked = [one for one in asked_rules(case) if not lacks or one.id in open_ids]
     token = token_of(case)
     before, after = _asked_for(case, asked), _reminder(case, lacks)
-    system = _SYSTEM.format(fence=case.fence, token=token)
+    is_rated = case.phase.score is not None
+    score = _RATED if is_rated else _UNRATED
+    system = _SYSTEM.format(fence=case.fence, token=token, score=score)
     room = case.prompt_room - len(system) - len(before) - len(after) - _SPARE_CHARS
     material, notes = rendered(case, ports, max(MIN_MATERIAL_CHARS, room))
     return Prompt(
         system=system,
         text=f"{before}\n\n# The work\n\n{material}\n\n{after}",
         token=token,
-        schema=reply_schema([one.id for one in asked], token),
+        schema=reply_schema([one.id for one in asked], token, is_rated=is_rated),
         notes=notes,
     )
 

@@ -9,7 +9,15 @@ from verification.engine.evidence import Claim
 from verification.engine.outcome import FindingVerdict
 from verification.engine.protocol.answers import answers_of, verdict_in
 from verification.engine.protocol.doubt import DISAGREE, UNCLEAR, Doubt
-from verification.engine.protocol.fields import Fields, pairs, score_of, share_of, text_of, texts_of
+from verification.engine.protocol.fields import (
+    Fields,
+    is_rating,
+    pairs,
+    rating_of,
+    share_of,
+    text_of,
+    texts_of,
+)
 from verification.engine.protocol.reply import Reply
 from verification.engine.protocol.words import (
     CONFLICT,
@@ -62,7 +70,7 @@ def reply_of(document: Mapping[Any, Any]) -> Reply | None:
         claims=_claims(fields.first(*CLAIMS)),
         confidence=share_of(fields.first(*CONFIDENCE)),
         suggestion=fields.text(*SUGGESTION),
-        score=score_of(fields.first(*SCORE)),
+        rating=rating_of(fields.first(*SCORE)),
         issues=texts_of(fields.first(*ISSUES)),
         is_short=_is_short(fields),
     )
@@ -170,7 +178,7 @@ def _is_short(fields: Fields) -> bool:
     return not any(
         isinstance(value, Mapping) or (isinstance(value, list) and any(map(_is_object, value)))
         for key, value in fields.values.items()
-        if key not in known
+        if key not in known and not (key in SCORE and is_rating(value))
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from verification.engine.protocol import damaged, embedded, lines, verdict_line
 from verification.engine.protocol.doubt import DISAGREE, NOTHING, TOO_DEEP, TOO_LONG, Doubt
@@ -53,8 +54,13 @@ def _read(text: str, strict: bool, shown: Shown) -> Recovered | None:
         if (reply := read(own.text, shown)) is not None:
             if reply.passed and own.quotes_a_fail:
                 raise Doubt(DISAGREE)
-            return Recovered(stage, reply)
+            return Recovered(stage, reply if stage is Stage.EMBEDDED else _unrated(reply))
     return None
+
+
+def _unrated(reply: Reply) -> Reply:
+    """What was repaired or cut off may hold half a number, which looks like a whole one."""
+    return replace(reply, rating=None)
 
 
 def _whole(text: str) -> Reply | None:

@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from verification.engine.evidence import Claim
 from verification.engine.outcome import FindingVerdict
+from verification.engine.rating import Rating
 
 
 class Stage(StrEnum):
@@ -37,7 +38,8 @@ class Reply:
     """`passed` None: the reply does not say. `confidence` (0 to 1) None: absent or no such number.
 
     `is_short`: it came as `{passed, issues, confidence, suggestion}`, without a word on single
-    rules. `acceptance` None: nothing is said of the acceptance criteria.
+    rules. `acceptance` None: nothing is said of the acceptance criteria. `rating` None: no part of a
+    score is given, or not in a form that says for certain what was given.
     """
 
     passed: bool | None
@@ -47,7 +49,7 @@ class Reply:
     claims: tuple[Claim, ...] = ()
     confidence: float | None = None
     suggestion: str = ""
-    score: float | None = None
+    rating: Rating | None = None
     issues: tuple[str, ...] = ()
     is_short: bool = False
 

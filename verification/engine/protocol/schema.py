@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from verification.engine.rating import SEMANTIC_PARTS
+
 Schema = Mapping[str, Any]
 MAX_ENUM_VALUES = 250
 MAX_ENUM_CHARS = 12_000
@@ -13,9 +15,10 @@ VERDICTS = ("satisfied", "violated", "unknown")
 LABELS = ("confirmed", "inferred", "unsupported")
 SECTIONS = ("recommendation", "supporting", "other")
 _TEXT: Schema = {"type": "string"}
+_POINTS: Schema = {"type": ["number", "null"]}
 
 
-def reply_schema(rule_ids: Sequence[str], token: str) -> dict[str, Any]:
+def reply_schema(rule_ids: Sequence[str], token: str, *, is_rated: bool = False) -> dict[str, Any]:
     """Closed, and every key required: the strict mode of all providers takes it."""
     return _object(
         token={"type": "string", "enum": [token]},
@@ -31,7 +34,7 @@ def reply_schema(rule_ids: Sequence[str], token: str) -> dict[str, Any]:
         ),
         confidence={"type": "number"},
         suggestion=_TEXT,
-        score={"type": ["number", "null"]},
+        score=_object(**dict.fromkeys(SEMANTIC_PARTS, _POINTS)) if is_rated else _POINTS,
     )
 
 
