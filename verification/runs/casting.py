@@ -19,6 +19,7 @@ from verification.runs.calls import Books
 from verification.runs.evidence_store import Digest
 from verification.runs.holding import Hold
 from verification.runs.judging import StoredJudge, known_of_judges
+from verification.runs.loops import budget_of
 from verification.runs.models import TierResult
 from verification.runs.storable import storable_report
 from verification.runs.submission import fence_of, submission_of
@@ -75,7 +76,11 @@ def case_by(
 def judge_of(hold: Hold, work: Work, begun: Begun) -> StoredJudge:
     own = begun.uuid.hex if begun.purpose == Purpose.AA else ""
     prompt_version = verifier_spec(begun.verifier_version_id).prompt_version
-    return StoredJudge(Books(hold, work, begun, prompt_version, own))
+    books = Books(hold, work, begun, prompt_version, own)
+    if begun.purpose not in COUNTING:  # paid for by others than the task's loop
+        return StoredJudge(books)
+    phase = definition_of(begun.process_version_id).phase(work.phase_id)
+    return StoredJudge(books, loop=budget_of(phase, work.task_id))
 
 
 def saved_tiers(begun: Begun) -> list[TierReport]:

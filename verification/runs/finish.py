@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Sum
 from django.utils import timezone
 from psycopg.types.json import Jsonb
 
@@ -26,6 +25,7 @@ from verification.runs import (
     figures,
     flags,
     keeping,
+    loops,
     outbox,
     reverifying,
     statements,
@@ -111,13 +111,14 @@ def _ending(
     conclusion = following.conclusion
     now = timezone.now()
     turn = reverifying.next_turn(work, conclusion, now=now, retry_after=retry_after)
+    budget = loops.budget_of(case.phase, work.task_id)
     told = scored(
         case.phase,
         conclusion.gates,
         conclusion.ratings,
         verdict=conclusion.verdict,
         iterations=accounted.history.submissions,
-        cost_usd=_spent(work, case),
+        cost_usd=float(budget.spent_usd) if budget else 0.0,
         ended=accounted.history.exhausted_reason,
     )
     asking = (*conclusion.review_reasons, *(["low_confidence"] if told.asks_person else []))
@@ -126,13 +127,6 @@ def _ending(
         work, begun, case, conclusion, accounted, following.said, following.action,
         at=now, duration_ms=duration_ms, scored=told, turn=turn, flag=flag,
     )  # fmt: skip
-
-
-def _spent(work: Work, case: Case) -> float:
-    """What judging the task has cost, in US dollars; asked where a loop goes by it."""
-    if case.phase.score is None or case.phase.score.budget_usd is None:
-        return 0.0
-    return float(Run.objects.filter(task=work.task_id).aggregate(cost=Sum("cost_usd"))["cost"] or 0)
 
 
 def _accounted(work: Work, begun: Begun, conclusion: Conclusion, history: TaskHistory) -> Accounted:

@@ -21,6 +21,7 @@ from verification.engine.verifier import JudgeModels
 from verification.runs import calls
 from verification.runs.calls import Books, Made
 from verification.runs.holding import DaySpent
+from verification.runs.loops import LoopBudget
 from verification.runs.models import Blob, ModelCall
 from verification.runs.side_by_side import Here, side_by_side
 from verification.verifiers import budgets, selectors
@@ -43,6 +44,7 @@ class Asking:
     answer: Answer
     reserved: Decimal = Decimal(0)
     reserved_at: datetime | None = None
+    refused: str = SPENT
 
     def add(self, completion: Completion, ref: int) -> None:
         self.answer = replace(
@@ -60,13 +62,15 @@ class StoredJudge:
     """The engine's `Judge` for one evaluation.
 
     `tier` is the one under way. `retry_after` (seconds) is the longest rest that a judge asked
-    for. A worker that takes over hears again what was paid for already.
+    for. A worker that takes over hears again what was paid for already. `loop` is what the task's
+    judging may cost in all, None: no bound.
     """
 
     books: Books
     tier: int = 2
     retry_after: float = 0.0
     heard: set[int] = field(default_factory=set)
+    loop: LoopBudget | None = None
 
     def ask(self, questions: Sequence[Question]) -> Sequence[Answer]:
         prepared = [self._prepared(question) for question in questions]
@@ -126,7 +130,8 @@ class StoredJudge:
             asking.answer,
             text=completion.text,
             lost=completion.lost,
-            detail=completion.detail or (SPENT if completion.lost == BUDGET_EXHAUSTED else ""),
+            detail=completion.detail
+            or (asking.refused if completion.lost == BUDGET_EXHAUSTED else ""),
             model=completion.model,
             is_cut=completion.is_cut,
         )
@@ -138,6 +143,9 @@ class StoredJudge:
             DaySpent: work beside live runs leaves them the rest of the day's budget.
         """
         self.books.hold.check()
+        if self.loop and (why := self.loop.why_spent()):
+            asking.refused = why
+            return BUDGET_EXHAUSTED
         question, now = asking.question, timezone.now()
         estimate = budgets.estimate(asking.connection, question.system, question.prompt)
         is_granted = budgets.reserve(

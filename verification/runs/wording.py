@@ -176,7 +176,10 @@ REMEDIES = {
     "rate_limited": "Verify again later.",
     "infra_verifier_error": "Settings, Judges tests the connection; verify again once it answers.",
     "parse_inconclusive": "Its replies are below: verify again, or let another judge look at it.",
-    "budget_exhausted": "Raise it under Settings, Budgets, or verify again after midnight UTC.",
+    "budget_exhausted": (
+        "Raise it under Settings, Budgets, or verify again after midnight UTC. What a loop may cost"
+        " in all is said by its phase."
+    ),
 }
 
 # Of the phase's own verifier, which belongs to tier 1; a judge is missed after it.
