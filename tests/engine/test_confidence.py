@@ -22,6 +22,7 @@ from verification.engine.reports.model import TestCounts
 
 ACCEPT, REJECT, UNDECIDED = Verdict.ACCEPT, Verdict.REJECT, Verdict.UNDECIDED
 LOW = finding(reason_code="low_confidence", enforcement=Enforcement.ADVISORY)
+NO_TESTS = finding(reason_code="no_tests", enforcement=Enforcement.ADVISORY)
 CONCERN = finding(source=Source.LLM, enforcement=Enforcement.ADVISORY)
 
 
@@ -39,7 +40,16 @@ CONCERN = finding(source=Source.LLM, enforcement=Enforcement.ADVISORY)
         (REJECT, [finding(source=Source.LLM, reason_code="llm_semantic_failed")], {}, "MEDIUM"),
         (REJECT, [finding(reason_code="build_failed"), CONCERN], {}, "FAILED"),
         (REJECT, [finding(reason_code="tests_failed"), CONCERN], {}, "FAILED"),
-        (ACCEPT, [finding(reason_code="no_tests", enforcement=Enforcement.ADVISORY)], {}, "MEDIUM"),
+        (ACCEPT, [NO_TESTS], {}, "MEDIUM"),
+        (REJECT, [finding(reason_code="gate_timed_out"), NO_TESTS], {}, "FAILED"),
+        (REJECT, [finding(reason_code="gate_out_of_memory"), NO_TESTS], {}, "FAILED"),
+        (REJECT, [finding(reason_code="gate_timed_out"), CONCERN], {}, "FAILED"),
+        (
+            ACCEPT,
+            [finding(reason_code="gate_timed_out", enforcement=Enforcement.ADVISORY), NO_TESTS],
+            {},
+            "MEDIUM",
+        ),
         (
             ACCEPT,
             [finding(reason_code="tests_failed", enforcement=Enforcement.OBSERVE)],

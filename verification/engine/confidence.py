@@ -18,6 +18,8 @@ _BY_REASON: tuple[tuple[frozenset[str], ConfidenceLevel], ...] = (
         MEDIUM,
     ),
 )
+_CUT_OFF = frozenset({"gate_timed_out", "gate_out_of_memory"})
+"""Beside whatever else is wanting: a linter's are advisory, and no more than its findings."""
 _DOUBTFUL = frozenset({"low_confidence", "vote_divergence"})
 
 
@@ -35,6 +37,8 @@ def level(
     Source: docs/engine.md, "Confidence and action".
     """
     codes = {finding.reason_code for finding in findings if _counts(finding)}
+    if any(one.reason_code in _CUT_OFF and one.enforcement is Enforcement.HARD for one in findings):
+        return FAILED
     for reasons, told in _BY_REASON:
         if codes & reasons:
             return told

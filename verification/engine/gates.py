@@ -12,7 +12,7 @@ from verification.engine.finding import LINE, Finding
 from verification.engine.gating import waiving
 from verification.engine.gating.anchoring import by_line
 from verification.engine.gating.essence import essence
-from verification.engine.gating.stages import LINT, SECURITY, TEST
+from verification.engine.gating.stages import BUILD, LINT, SECURITY, TEST
 from verification.engine.outcome import FindingVerdict, Source, Status
 from verification.engine.policy import CHECK_ENFORCEMENT
 from verification.engine.reports.model import (
@@ -205,14 +205,24 @@ def _failed(report: GateReport) -> Iterator[Finding]:
         yield replace(finding, path=case.path, line=case.line)
     for problem in report.problems:
         yield _problem(report, reason_code, problem)
+    blamed = [one for one in report.problems if not is_warning(report, one)]
     total = (report.problem_count or 0) - report.old_problems
     if count := waiving.unnamed(report.problems, total):
         said = f"{report.name} found {count} more, which are not told one by one."
         yield _violated(report, reason_code, said)
     if report.old_failures or report.old_problems:
         yield _before(report, reason_code)
-    if not (report.failures or report.problems or report.is_old) and report.status is Status.FAILED:
+    if not (report.failures or blamed or report.is_old) and report.status is Status.FAILED:
         yield _violated(report, reason_code, report.detail or f"{report.name} failed.")
+
+
+def is_warning(report: GateReport, problem: Problem) -> bool:
+    """What a build says beside its errors, and would have been built with."""
+    found = {one.severity for one in report.problems}
+    mild = {ProblemSeverity.LOW}
+    if ProblemSeverity.HIGH in found:
+        mild.add(ProblemSeverity.MEDIUM)
+    return report.gate == BUILD and problem.severity in mild
 
 
 def _before(report: GateReport, reason_code: str) -> Finding:
@@ -231,6 +241,7 @@ def _problem(report: GateReport, reason_code: str, problem: Problem) -> Finding:
     said = f"{problem.rule}: {problem.message}" if problem.rule else problem.message
     finding = _violated(report, reason_code, said or f"{report.name} failed.")
     is_mild = report.gate == SECURITY and problem.severity is not ProblemSeverity.HIGH
+    is_mild = is_mild or is_warning(report, problem)
     finding = replace(
         finding,
         enforcement=Enforcement.ADVISORY if is_mild else finding.enforcement,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from verification.engine.gates import OUT_OF_MEMORY_EXIT_CODE, GateReport
+from verification.engine.gates import OUT_OF_MEMORY_EXIT_CODE, GateReport, is_warning
 from verification.engine.gating.anchoring import by_line
 from verification.engine.gating.judging import MAX_TOLD, Judged
 from verification.engine.gating.stages import BUILD, INSTALL, LINT, RUN, SECURITY
@@ -97,7 +97,7 @@ def compared(candidate: Judged, base: Judged | None) -> GateReport:
         lost = f"What {report.name} told before the work is lost: {why}"
         return replace(report, is_lost=True, detail=lost, inputs_sha256="")
     weighed = _weighed(candidate, base)
-    is_named = bool(weighed.failures or weighed.problems)
+    is_named = bool(weighed.failures or _blamed(weighed, report))
     if is_named or report.status is not Status.PASSED:
         if _was_cut_off(base.report):
             return _doubted(report, "it did not come to its end before the work")
@@ -128,6 +128,11 @@ def _weighed(candidate: Judged, base: Judged) -> GateReport:
         old_failures=len(_bad(candidate)) - len(failures),
         old_problems=len(_problems(candidate)) - len(problems),
     )
+
+
+def _blamed(weighed: GateReport, report: GateReport) -> list[Problem]:
+    """Warnings that are new explain no failure that was there before."""
+    return [one for one in weighed.problems if not is_warning(report, one)]
 
 
 def _why_not_excused(report: GateReport, candidate: Judged, base: Judged) -> str:
