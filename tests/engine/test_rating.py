@@ -173,7 +173,7 @@ def test_a_score_with_a_part_left_out_counts_as_none_and_its_parts_are_told() ->
 
     assert (told.total, told.source) == (5, ScoreSource.NEITHER)
     assert [(one.points, one.is_measured, one.why) for one in told.semantic][:2] == [
-        (3, True, "3"),
+        (3, True, "given"),
         (0, False, "not given"),
     ]
 

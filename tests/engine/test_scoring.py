@@ -68,7 +68,7 @@ def test_what_was_not_measured_earns_nothing_and_says_so() -> None:
     assert {part.name for part in found.parts if not part.is_measured} == {
         "build", "tests", "no critical errors",
     }  # fmt: skip
-    assert {part.why for part in found.parts if not part.is_measured} == {"not measured"}
+    assert {part.why for part in found.parts if not part.is_measured} == {"not asked for"}
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ TOP = 10.0
 NEITHER = 5.0
 """Where nothing was measured and no judge gave a score: a person is asked."""
 FEW_LINT_PROBLEMS = 5
-NOT_MEASURED = "not measured"
+NOT_MEASURED = "not asked for"
 NOT_GIVEN = "not given"
 
 
@@ -144,7 +144,7 @@ def semantic_parts(ratings: Sequence[Rating]) -> tuple[Part, ...]:
 def _given(name: str, most: float, points: Sequence[float]) -> Part:
     if not points:
         return Part(name, 0.0, most, False, NOT_GIVEN)
-    told = f"{points[0]:g}" if len(points) == 1 else f"median of {len(points)}"
+    told = "given" if len(points) == 1 else f"median of {len(points)}"
     return Part(name, round(statistics.median(points), 2), most, True, told)
 
 

@@ -21,6 +21,7 @@ from verification.runs.judged_page import JudgedParts
 from verification.runs.material import DIFF, LINES_BEFORE_PLACE, OUTPUT, Material, Pane
 from verification.runs.models import Evaluation, Event, Finding, Run, RunFile, Submission
 from verification.runs.places import place_of
+from verification.runs.score_page import ShownScore, score_of
 from verification.runs.steps import Step
 from verification.runs.undecided import Undecided, undecided
 from verification.runs.viewing.viewer import Place, places_of
@@ -203,6 +204,10 @@ class RunPage:
     def gates(self) -> GatesPart:
         codes = [one.row.reason_code for one in self.findings]
         return gates_part(self.run, self.evaluation, self.evaluations, codes)
+
+    @cached_property
+    def score(self) -> ShownScore | None:
+        return score_of(self.evaluation)
 
     def _absence(self, tier: int) -> str:
         if tier > self.run.tier_requested:

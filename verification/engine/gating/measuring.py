@@ -146,11 +146,13 @@ def _problems(told: _Told) -> int | None:
 def _critical(told: _Told) -> int | None:
     """Gates that could not come to their end for the work's sake, and failed type checks.
 
+    A linter that took too long weighs no more than what it could have found.
+
     One is one, whatever else was lost; that there is none takes all of them.
     """
     ran = [one for one in _ran(told) if not _doubt(one)]
     found = sum(
-        _is_cut_off(one)
+        (_is_cut_off(one) and one.gate != LINT)
         or (one.status is Status.FAILED and one.gate in (TYPES, RUN) and not one.is_old)
         for one in ran
     )
