@@ -8,11 +8,12 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from django.conf import LazySettings
 
 from loomverify.accounts.models import Project
 from tests.model_server import ModelServer, model_server
 from tests.runs.conftest import Caller, new_process
-from tests.runs.judged import NOISE, judged_by, submit, work_on
+from tests.runs.judged import AWAY, NOISE, judged_by, submit, work_on
 from verification.runs.models import Evaluation, Finding, Run, Task
 
 PROCESS = """\
@@ -102,6 +103,18 @@ def test_a_task_whose_loop_has_spent_its_budget_asks_no_judge_any_more(
     told = Finding.objects.get(evaluation__run=second).message
     assert told == "Judging this task has cost $0.003 of the $0.001 that its loop may cost."
     assert Task.objects.get().attempts_used == 1
+
+
+def test_a_loop_waits_where_its_judge_is_asked_again_later(
+    agent: Caller, server: ModelServer, settings: LazySettings
+) -> None:
+    settings.JUDGE_FIRST_WAIT_SECONDS = 0.01
+    server.script[:] = [AWAY]
+
+    run = sent(agent, "first")
+
+    assert (run.state, evaluation(run).verdict) == ("queued", "undecided")
+    assert evaluation(run).loop is None
 
 
 def test_the_budget_of_a_loop_is_one_tasks_own(agent: Caller, server: ModelServer) -> None:

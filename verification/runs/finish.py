@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any
 
@@ -121,6 +121,8 @@ def _ending(
         cost_usd=float(budget.spent_usd) if budget else 0.0,
         ended=accounted.history.exhausted_reason,
     )
+    if turn:  # the loop waits for what the next try finds
+        told = replace(told, loop=None)
     asking = (*conclusion.review_reasons, *(["low_confidence"] if told.asks_person else []))
     flag = None if turn else _flag(work, begun, case, conclusion, asking, accounted.terminal, now)
     return Ending(
