@@ -23,6 +23,8 @@ from verification.golden.cases.likeness import (
 from verification.golden.models import GoldenCase
 
 WORDS = [f"word{n}" for n in range(400)]
+TASK = {"id": "t", "description": "Sum it up."}
+"""Of each case alike: a sketch only estimates, and other words are another estimate."""
 
 
 def changed(text: str, share: float) -> str:
@@ -109,9 +111,9 @@ class TestInACorpus:
     def test_much_the_same_is_found_and_the_most_alike_comes_first(self, project: Project) -> None:
         text = " ".join(WORDS)
         for name, share in (("far", 0.7), ("near", 0.1), ("nearest", 0.02)):
-            make_case(project, name, run={"output": changed(text, share)})
+            make_case(project, name, run={"task": TASK, "output": changed(text, share)})
 
-        case = make_case(project, "case", run={"output": text})
+        case = make_case(project, "case", run={"task": TASK, "output": text})
 
         assert [name for name, _ in self.near(case)] == ["nearest", "near"]
 
@@ -129,8 +131,8 @@ class TestInACorpus:
         self, project: Project, django_assert_num_queries: Any
     ) -> None:
         text = " ".join(WORDS)
-        make_case(project, "alike", run={"output": changed(text, 0.05)})
-        case = make_case(project, "case", run={"output": text})
+        make_case(project, "alike", run={"task": TASK, "output": changed(text, 0.05)})
+        case = make_case(project, "case", run={"task": TASK, "output": text})
         fill(project, 10_000)
         version = case.current
         assert version is not None
