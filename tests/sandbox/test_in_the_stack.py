@@ -172,6 +172,28 @@ def test_what_fails_only_while_lines_are_counted_is_not_the_works_fault(stack: S
     assert (run["verdict"], gates(run)["test"]) == ("accept", "passed")
 
 
+def test_what_a_project_redacts_is_not_kept_of_what_its_tests_write(stack: Stack) -> None:
+    said = "''.join(['t', 'ok'])"
+    files = {
+        "pytest.ini": "[pytest]\n",
+        "test_it.py": f"def test_it():\n    told = {said} + '-77'\n    print(told)\n    assert told == 'x'\n",
+    }
+    stack.query("update accounts_project set redaction_patterns = '{tok-[0-9]+}' returning id")
+    try:
+        run = ended(stack, submitted(stack, files, "redacted"))
+    finally:
+        stack.query("update accounts_project set redaction_patterns = '{}' returning id")
+
+    kept = b"".join(
+        path.read_bytes() for path in stack.folder.rglob("evidence/**/*") if path.is_file()
+    )
+    assert (run["verdict"], run["reason_code"]) == ("reject", "tests_failed")
+    assert "[redacted]" in str(run["findings"])
+    assert "tok-77" not in str(run)
+    assert b"tok-77" not in kept
+    assert b"[redacted]" in kept
+
+
 def test_a_killed_worker_leaves_no_container_and_loses_no_run(
     stack: Stack, engine: APIClient
 ) -> None:

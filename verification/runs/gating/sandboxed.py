@@ -28,6 +28,7 @@ from verification.runs.evidence_store import Digest
 from verification.runs.gating.base import against_base, base_of
 from verification.runs.gating.ports import LostGates
 from verification.runs.gating.progress import Progress
+from verification.runs.gating.redacting import Redacting
 from verification.runs.gating.settings import sandbox_settings
 from verification.runs.gating.trial import State, Trial
 from verification.runs.gating.vulnerable import lock_file_reports
@@ -69,7 +70,8 @@ class SandboxGates:
             ]
         state, base = State(self.files, self.workspace), base_of(self.work)
         progress = Progress(self.begun.evaluation_id)
-        trial = Trial(self.work, self.begun, self.hold, state, client, progress)
+        redacting = Redacting.of(self.work.project_id)
+        trial = Trial(self.work, self.begun, self.hold, state, client, progress, redacting)
         changed = _changed(case, state, base)
         parts = [covering(part, is_wanted=bool(changed)) for part in plan.parts]
         reports = trial.run(parts, lambda _part: case.phase.gates)

@@ -39,6 +39,7 @@ from verification.runs.gating.known import (
     known_reports,
 )
 from verification.runs.gating.progress import Progress
+from verification.runs.gating.redacting import Redacting
 from verification.runs.gating.settings import sandbox_settings
 from verification.runs.holding import Hold
 from verification.runs.work import Begun, Work
@@ -74,6 +75,7 @@ class Trial:
     state: State
     client: APIClient
     progress: Progress
+    redacting: Redacting = field(default_factory=Redacting)
     label: str = ""
     began: float = field(default_factory=time.monotonic)
     records: dict[str, Record] = field(default_factory=dict)
@@ -84,7 +86,7 @@ class Trial:
             self.client,
             sandbox_settings(),
             Tried(self._scope, sorted(self.state.files), self.state.workspace.read),
-            lambda part, gate, chunk: self.progress.add(self._name(part), gate, chunk),
+            self._written,
         )
         key = self._key(sandbox, parts, wanted)
         reused = REUSED if self.begun.purpose == Purpose.LIVE else REUSED_AGAIN
@@ -104,6 +106,10 @@ class Trial:
                 sandbox.stop()
                 raise
         return [report for one in running for report in one.result()]
+
+    def _written(self, part: Part, gate: str, chunk: bytes) -> None:
+        """What is to be redacted is shown when it is whole: a match may come in two pieces."""
+        self.progress.add(self._name(part), gate, b"" if self.redacting.patterns else chunk)
 
     def judged(self, report: GateReport) -> Judged:
         """A report with all that was reported to it."""
@@ -154,15 +160,16 @@ class Trial:
             if image is None:
                 return ""
             earlier = before(part, stage, wanted(part))
-            return inputs_sha256(self._scope, image, part, stage, files, earlier)
+            scope = f"{self._scope}{self.redacting.name}"
+            return inputs_sha256(scope, image, part, stage, files, earlier)
 
         return key
 
     def _told(self, key: Key, part: Part, stage: Stage, ended: Ended, judged: Judged) -> GateReport:
         """Store what was written and reported, and name it."""
         judged = located(judged, part.component, self.state.files)
-        judged = spoken(judged, part.component, self.state.read)
-        log, record = _log(ended), judged.record
+        judged = self.redacting.judged(spoken(judged, part.component, self.state.read))
+        log, record = self.redacting.log(_log(ended)), judged.record
         kept = None if record.is_empty else record.to_json()
         store_contents(self.work.project, [log, *([kept] if kept else ())])
         report = judged.report
