@@ -45,6 +45,7 @@ def make_gate(
         problems=problems.problems[:50] if problems else (),
         problem_count=problems.total if problems else None,
         is_guess=bool(tests and tests.is_guess),
+        is_word=columns.pop("is_word", False),
         is_lost=columns.pop("is_lost", False),
         contradiction=columns.pop("contradiction", ""),
         reused_from=str(reused_from.uuid) if reused_from else "",

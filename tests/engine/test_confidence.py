@@ -101,6 +101,7 @@ PASSED = GateReport("test", Status.PASSED, "a", exit_code=0, tests=TestCounts(pa
         ([], True),
         ([replace(PASSED, component="b"), GateReport("build", Status.FAILED)], True),
         ([replace(PASSED, component="b", is_guess=True)], False),
+        ([replace(PASSED, component="b", is_word=True)], False),
         ([replace(PASSED, component="b", tests=None)], False),
         ([replace(PASSED, component="b", status=Status.SKIPPED, tests=None)], False),
     ],

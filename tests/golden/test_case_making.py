@@ -13,6 +13,7 @@ from loomverify.accounts.models import AuditEntry, Project, Role
 from loomverify.errors import Conflict, Forbidden, NotFound
 from processes.selectors import definition_of
 from tests.builders import make_project, make_run, make_user
+from tests.gates import make_gate, passed
 from tests.golden.builders import editor_of
 from tests.model_server import ModelServer, Said, model_server
 from tests.reviewing import make_review
@@ -22,6 +23,7 @@ from tests.runs.judged import AWAY, FAILING, NOISE, PASSING, judged_by, pass_dea
 from verification.adapters.probe import ChildProbe
 from verification.engine.golden.replay import World
 from verification.engine.outcome import Outcome
+from verification.engine.reports.model import counted
 from verification.engine.verifier import VerifierSpec
 from verification.golden.cases import making, selectors
 from verification.golden.models import GoldenCase
@@ -383,3 +385,15 @@ def test_a_prompt_that_was_cut_for_a_small_model_is_cut_again(
     assert spec_of(case)["judges"]["prompt_chars"] == 6_000
     assert len(server.prompts()[0]) <= 6_000
     assert_holds(case)
+
+
+def test_whose_word_a_gate_went_by_is_kept(agent: Caller, server: ModelServer) -> None:  # noqa: F811
+    run = run_of(ended(agent, agent.submit(tier=2)))
+    assert run.live_evaluation
+    make_gate(run.live_evaluation, tests=counted([passed("adds")], is_guess=True))
+    make_gate(run.live_evaluation, "lint", is_word=True)
+
+    [test, lint] = making.document_of_run(run)["gates"]
+
+    assert (test["is_guess"], test["is_word"]) == (True, False)
+    assert (lint["is_guess"], lint["is_word"]) == (False, True)

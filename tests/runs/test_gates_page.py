@@ -252,6 +252,15 @@ def test_what_was_counted_in_a_text_for_people_is_marked(run: Run) -> None:
     assert "what was written for people was counted" in html_of(run, gate_url(row))
 
 
+def test_a_report_that_the_work_names_itself_is_marked(run: Run) -> None:
+    row = make_gate(live_of(run), tests=counted([passed("test_adds")]), is_word=True)
+
+    for html in (section(html_of(run)), html_of(run, gate_url(row))):
+        assert "the work's own word" in html
+    other = make_gate(live_of(run), "lint", problems=PROBLEMS)
+    assert "own word" not in html_of(run, gate_url(other))
+
+
 def test_without_its_record_a_gate_still_shows_what_its_report_names(run: Run) -> None:
     row = make_gate(live_of(run), status=Status.FAILED, tests=TESTS, problems=PROBLEMS)
     assert row.record is not None

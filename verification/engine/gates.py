@@ -25,6 +25,7 @@ from verification.engine.reports.model import (
 OUT_OF_MEMORY_EXIT_CODE = 137
 NO_TESTS_EXIT_CODES = (0, 5)
 """How test runners end that find nothing to run: pytest with 5. With 1 they end of all else, too."""
+WORD = "The work itself names this report."
 FAILED: Mapping[str, str] = {
     "install": "install_failed",
     "build": "build_failed",
@@ -45,6 +46,7 @@ class GateReport:
     the work and are left out; `is_old`: nothing else is wrong. `coverage` is (covered, all) lines,
     `changed_lines` the same of those that are new, of which no test ran `unrun`: path, first,
     last. `started_ms` counts from the first gate's begin. `is_guess`: counted in a text for people.
+    `is_word`: told by a report that the work names itself.
     `is_lost`: the sandbox failed, not the work. `contradiction` says in words what cannot be true
     together. `log` and `record` are SHA-256 and size of what is kept of the output and of all that
     was reported; `inputs_sha256` names all that it depends on, '' for what is not to be relied on
@@ -70,6 +72,7 @@ class GateReport:
     changed_lines: tuple[int, int] | None = None
     unrun: tuple[tuple[str, int, int], ...] = ()
     is_guess: bool = False
+    is_word: bool = False
     is_lost: bool = False
     contradiction: str = ""
     inputs_sha256: str = ""
@@ -88,8 +91,9 @@ class GateReport:
 
     @property
     def has_passing_tests(self) -> bool:
-        is_test = self.gate == TEST and self.status is Status.PASSED and not self.is_guess
-        return is_test and self.tests is not None and self.tests.passed > 0
+        is_test = self.gate == TEST and self.status is Status.PASSED
+        is_proof = is_test and not (self.is_guess or self.is_word)
+        return is_proof and self.tests is not None and self.tests.passed > 0
 
     @property
     def is_excused(self) -> bool:
@@ -170,7 +174,8 @@ def told(report: GateReport) -> str:
         lines.append(f"{one.path}:{one.line or ''} {one.rule} {one.message}{waived}")
     if report.old_failures or report.old_problems:
         lines.append(f"{_old(report)} there before the work")
-    return "\n".join([*lines, *filter(None, (report.contradiction, report.detail))])
+    word = WORD if report.is_word else ""
+    return "\n".join([*lines, *filter(None, (word, report.contradiction, report.detail))])
 
 
 def findings_of(report: GateReport) -> Iterator[Finding]:

@@ -23,10 +23,14 @@ from verification.engine.reports.problems.parsing import MAX_LINES, MAX_TOLD, li
 
 # Whatever go says keeps it from its work.
 IN_WORDS = (ProblemFormat.GO_VET, ProblemFormat.GO_BUILD)
+# What says itself of which format it is.
+SAYING = (ProblemFormat.SARIF, ProblemFormat.ESLINT, ProblemFormat.BANDIT, ProblemFormat.CLIPPY)
 FORMATS = [pytest.param(one, id=one.value) for one in ProblemFormat]
 
 
 def recorded(format: ProblemFormat) -> list[bytes]:
+    if format is ProblemFormat.ANY:
+        return [one for each in SAYING for one in recorded(each)]
     folders = [FOLDER / kind / format for kind in ("recorded", "written")]
     files = [file for folder in folders if folder.is_dir() for file in sorted(folder.iterdir())]
     return [file.read_bytes() for file in files] or recorded(ProblemFormat.FLAKE8)

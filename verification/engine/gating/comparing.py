@@ -96,6 +96,8 @@ def compared(candidate: Judged, base: Judged | None) -> GateReport:
         why = base.report.detail or base.report.contradiction
         lost = f"What {report.name} told before the work is lost: {why}"
         return replace(report, is_lost=True, detail=lost, inputs_sha256="")
+    if report.is_word or base.report.is_word:
+        return _by_word(report, base.report)
     weighed = _weighed(candidate, base)
     is_named = bool(weighed.failures or _blamed(weighed, report))
     if is_named or report.status is not Status.PASSED:
@@ -107,6 +109,14 @@ def compared(candidate: Judged, base: Judged | None) -> GateReport:
         return weighed
     why = _why_not_excused(weighed, candidate, base)
     return _doubted(weighed, why) if why else replace(weighed, is_old=True)
+
+
+def _by_word(report: GateReport, base: GateReport) -> GateReport:
+    """The work's own word on what failed excuses nothing: exit codes alone are known."""
+    is_tried = base.status is not Status.SKIPPED or bool(base.command)
+    if report.gate == LINT or base.status is Status.PASSED or not is_tried:
+        return report
+    return _doubted(report, "what was wrong before the work is the work's own word")
 
 
 def fails_alike(report: GateReport, other: GateReport) -> bool:

@@ -91,6 +91,7 @@ def _judged(part: Part, stage: Stage, ended: Ended) -> Judged:
         command=stage.command,
         duration_ms=ended.duration_ms,
         detail=_noted(part, stage, ended) if ended.exit_code == 0 else "",
+        is_word=bool(stage.expected and stage.expected.is_word),
     )
     if ended.lost or (ended.exit_code is None and not ended.is_timed_out):
         return Judged(replace(told, status=Status.ERROR, is_lost=True, detail=ended.lost))

@@ -20,6 +20,7 @@ from verification.engine.gating.stages import (
     Start,
 )
 from verification.engine.gating.starts import NO_COMMANDS, NO_STARTS, read_commands, read_starts
+from verification.engine.gating.words import read_reports
 
 MAX_BYTES = 64_000
 MAX_FOLDER_CHARS = 300
@@ -36,13 +37,17 @@ _WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """What the work says of one of its components. `language` None: of the only one there."""
+    """What the work says of one of its components. `language` None: of the only one there.
+
+    `reports` are paths of what its own commands report, by gate.
+    """
 
     folder: str
     language: Language | None = None
     commands: Mapping[str, Sequence[str]] = field(default_factory=dict, hash=False)
     seconds: Mapping[str, int] = field(default_factory=dict, hash=False)
     starts: tuple[Start, ...] = ()
+    reports: Mapping[str, str] = field(default_factory=dict, hash=False)
     place: tuple[int, int] = (1, 1)
 
 
@@ -137,6 +142,7 @@ def _own(entry: Value) -> Own | None:
         commands=_commands(fields.mapping("commands")),
         seconds=_seconds(fields.mapping("seconds")),
         starts=fields.read("run", read_starts, NO_STARTS),
+        reports=read_reports(fields.mapping("reports")),
         place=(entry.line, int(entry.node.start_mark.column) + 1),
     )
     fields.close()

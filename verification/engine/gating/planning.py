@@ -14,6 +14,7 @@ from verification.engine.gating.overrides import Overrides, Own, Placed, placed,
 from verification.engine.gating.planned import planned_of
 from verification.engine.gating.recipes import Files, part_of
 from verification.engine.gating.stages import BUILD, LINT, OWN_FILE, TEST, Part
+from verification.engine.gating.words import with_reports
 
 _TRIES = frozenset({BUILD, TEST})
 
@@ -74,6 +75,7 @@ def parts_of(
         itself = Named(said.commands, said.starts).without(by_plan.gates)
         part = with_named(part, itself, files.paths, is_own=True)
         part = with_named(part, by_plan, files.paths, replaced=replaced)
+        part = with_reports(part, said.reports)
         parts.append(with_fewer(with_fewer(part, said.seconds), by_plan.seconds))
     return parts
 

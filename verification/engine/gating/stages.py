@@ -44,10 +44,11 @@ class Stream(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """The report that a command owes."""
+    """The report that a command owes. `is_word`: it is the work that says which one it is."""
 
     format: TestFormat | ProblemFormat
     stream: Stream = Stream.FILE
+    is_word: bool = False
 
 
 @dataclass(frozen=True, slots=True)

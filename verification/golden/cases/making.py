@@ -203,6 +203,8 @@ def _gate(row: GateResult) -> dict[str, Any]:
         "tests": row.tests,
         "detail": row.detail[:MAX_DETAIL],
         "contradiction": told.get("contradiction", "")[:MAX_DETAIL],
+        "is_guess": told.get("is_guess", False),
+        "is_word": told.get("is_word", False),
         "is_lost": told.get("is_lost", False),
         "failures": _picked(told.get("failures", []), FAILURE),
         "problems": _picked(told.get("problems", []), PROBLEM),

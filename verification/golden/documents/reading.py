@@ -172,6 +172,7 @@ def _gate(one: GateIn) -> GateReport:
     tests = TestCounts(**one.tests.model_dump()) if one.tests else None
     return GateReport(
         one.gate, one.status, one.component, one.exit_code, tests, one.detail,
+        is_guess=one.is_guess, is_word=one.is_word,
         contradiction=one.contradiction, is_lost=one.is_lost,
         failures=tuple(TestCase.from_json(case.model_dump()) for case in one.failures),
         problems=tuple(Problem.from_json(problem.model_dump()) for problem in one.problems),

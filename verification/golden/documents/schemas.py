@@ -95,6 +95,8 @@ class GateIn(Strict):
     tests: CountsIn | None = None
     detail: Annotated[str, Field(max_length=500)] = ""
     contradiction: Annotated[str, Field(max_length=500)] = ""
+    is_guess: bool = False
+    is_word: bool = False
     is_lost: bool = False
     failures: Annotated[list[FailureIn], Field(max_length=50)] = Field(default_factory=list)
     problems: Annotated[list[ProblemIn], Field(max_length=50)] = Field(default_factory=list)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, astuple, replace
 from typing import Any
 from uuid import UUID
 
@@ -48,7 +48,8 @@ def inputs_sha256(
 def _named(part: Part, stage: Stage) -> list[Any]:
     starts = [asdict(start) for start in stage.starts]
     seconds = stage.seconds or part.seconds[stage.gate]
-    return [stage.gate, stage.command, seconds, stage.is_own, stage.input, starts]
+    owed = [*map(str, astuple(stage.expected))] if stage.expected else []
+    return [stage.gate, stage.command, owed, seconds, stage.is_own, stage.input, starts]
 
 
 def known_reports(

@@ -74,6 +74,10 @@ class ShownGate:
         return bool(_told(self.row, "is_guess"))
 
     @property
+    def is_word(self) -> bool:
+        return bool(_told(self.row, "is_word"))
+
+    @property
     def is_lost(self) -> bool:
         return bool(_told(self.row, "is_lost"))
 

@@ -11,7 +11,7 @@ from verification.runs.models import BaseGateResult, GateResult
 Rows = TypeVar("Rows", GateResult, BaseGateResult)
 
 OF_REPORT = (
-    "is_guess", "is_lost", "contradiction", "problem_count", "reused_from",
+    "is_guess", "is_word", "is_lost", "contradiction", "problem_count", "reused_from",
     "old_failures", "old_problems", "coverage", "changed_lines",
 )  # fmt: skip
 

@@ -21,6 +21,7 @@ from verification.engine.reports.problems import (
     php,
     pip_audit,
     plain_lines,
+    recognised,
     ruff,
     sarif,
     tsc,
@@ -45,6 +46,7 @@ class ProblemFormat(StrEnum):
     NPM_AUDIT = "npm_audit"
     PIP_AUDIT = "pip_audit"
     LINES = "lines"
+    ANY = "any"
 
 
 _READERS: Mapping[ProblemFormat, Callable[[bytes, str], ProblemReport]] = {
@@ -65,6 +67,7 @@ _READERS: Mapping[ProblemFormat, Callable[[bytes, str], ProblemReport]] = {
     ProblemFormat.NPM_AUDIT: npm_audit.read,
     ProblemFormat.PIP_AUDIT: pip_audit.read,
     ProblemFormat.LINES: plain_lines.read,
+    ProblemFormat.ANY: recognised.read,
 }
 
 

@@ -13,6 +13,7 @@ from verification.engine.reports.testing import (
     junit,
     mocha,
     pytest_text,
+    recognised,
     rspec,
     tap,
     text,
@@ -35,6 +36,7 @@ class TestFormat(StrEnum):
     UNITTEST = "unittest"
     PYTEST_TEXT = "pytest_text"
     TEXT = "text"
+    ANY = "any"
 
 
 _READERS: Mapping[TestFormat, Callable[[bytes, str], TestReport]] = {
@@ -49,6 +51,7 @@ _READERS: Mapping[TestFormat, Callable[[bytes, str], TestReport]] = {
     TestFormat.UNITTEST: unittest_text.read,
     TestFormat.PYTEST_TEXT: pytest_text.read,
     TestFormat.TEXT: text.read,
+    TestFormat.ANY: recognised.read,
 }
 
 

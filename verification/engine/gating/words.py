@@ -1,0 +1,75 @@
+"""Reports that the work names itself. They are its word: read only where a command wrote them anew."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping
+from dataclasses import replace
+
+from processes.definition.reading import Fields, Value
+from verification.engine.gating.stages import LINT, REPORT, TEST, TYPES, Expected, Part, Stage
+from verification.engine.reports.model import MAX_REPORT_BYTES
+from verification.engine.reports.problems import ProblemFormat
+from verification.engine.reports.testing import TestFormat
+
+GATES = (TYPES, LINT, TEST)
+MAX_PATH_CHARS = 300
+UNUSED = "The work names a report, which was not read: the command has one that is ours."
+_CONTROL = re.compile("[\x00-\x1f\x7f]")
+# Whatever lies there before is made older than the command's begin, and what is no newer then is
+# not read: to remove it could hide a file of the work. A path that leads over a link is none.
+_READ_ANEW = """touch -t 200001020000 {report}.begun
+[ ! -f {path} ] || touch -c -t 200001010000 {path}
+set +e
+(set -e; eval {command})
+code=$?
+rm -f {report}
+if [ -f {path} ] && [ ! -L {path} ] && [ {path} -nt {report}.begun ] &&
+  [ "$(readlink -f {path})" = "$(pwd -P)"/{inner} ]; then head -c {most} {path} > {report}; fi
+exit $code"""
+
+
+def read_reports(fields: Fields) -> Mapping[str, str]:
+    """Paths by gate, from the component's folder."""
+    found = {gate: fields.read(gate, _path, "") for gate in GATES}
+    fields.close()
+    return {gate: path for gate, path in found.items() if path}
+
+
+def _path(value: Value) -> str | None:
+    text = value.text(limit=MAX_PATH_CHARS)
+    if text is None:
+        return None
+    steps = [step for step in text.split("/") if step not in ("", ".")]
+    if not steps or ".." in steps or text.startswith("/") or _CONTROL.search(text):
+        value.complain("value.path", f"{value.path} must be a file below the component's folder.")
+        return None
+    return "/".join(steps)
+
+
+def with_reports(part: Part, reports: Mapping[str, str]) -> Part:
+    """Where a command owes no report of ours, the work may say which one it writes."""
+    stages = tuple(_told(stage, reports.get(stage.gate, "")) for stage in part.stages)
+    return replace(part, stages=stages)
+
+
+def _told(stage: Stage, path: str) -> Stage:
+    if not path or not stage.command:
+        return stage
+    if stage.expected:
+        return replace(stage, note=stage.note or UNUSED)
+    form = TestFormat.ANY if stage.gate == TEST else ProblemFormat.ANY
+    return replace(
+        stage, command=_read_anew(stage.command, path), expected=Expected(form, is_word=True)
+    )
+
+
+def _read_anew(command: str, path: str) -> str:
+    return _READ_ANEW.format(
+        command=shlex.quote(command),
+        path=shlex.quote(f"./{path}"),
+        inner=shlex.quote(path),
+        report=f'"{REPORT}"',
+        most=MAX_REPORT_BYTES + 1,
+    )
