@@ -178,7 +178,8 @@ def test_an_option_that_would_move_the_report_of_go_makes_it_a_command_like_any_
             "vitest '--changed'", "node --test-reporter spec --test", "node --check --test a.js",
             "PATH=. mocha", "mocha 'a",
         )),
-        (Language.NODE, "npm run check"), (Language.NODE, "npm test -- --bail"),
+        (Language.NODE, "npm run check"), (Language.NODE, "npm test --bail"),
+        (Language.NODE, "npm test -- --listTests"), (Language.NODE, "jest -- --listTests"),
     ],
 )  # fmt: skip
 def test_what_may_move_a_report_or_leave_out_the_tests_is_a_command_like_any_other(
@@ -223,8 +224,8 @@ def test_a_plans_tests_of_gradle_keep_their_report() -> None:
         "pytest; true", "pytest || true", "pytest & ", "pytest | tee x", "pytest > x",
         "pytest < x", "pytest `x`", "pytest $(x)", "pytest $X", "pytest\ntrue",
         "pytest tests/test_*.py", "pytest tests/test_?.py", "pytest tests/[ab].py", "pytest ~/x",
-        "pytest 'unclosed", "pytest -k 'a # b'", "cd api && pytest", "PYTHONPATH=. pytest",
-        "pytest-3 x", "./pytest", "python -m pytests", "python -m  unittest", "go test", "tox",
+        "pytest 'unclosed", "pytest \\'a\\'", "cd api && pytest", "PYTHONPATH=. pytest",
+        "pytest-3 x", "./pytest", "python -m pytests", "go test", "tox",
     ],
 )  # fmt: skip
 def test_what_a_shell_would_make_more_of_is_left_to_a_shell(command: str) -> None:

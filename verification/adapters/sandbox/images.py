@@ -49,6 +49,7 @@ _FILES: Mapping[str, tuple[str, ...]] = {
     "python": (
         "python.txt",
         "run_pytest.py",
+        "run_unittest.py",
         "look.txt",
         "look.py",
         "look_levels.py",

@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from verification.engine.gating.asking import asked
 from verification.engine.gating.components import Language
 from verification.engine.gating.runners import with_report
 from verification.engine.gating.stages import (
@@ -113,8 +114,9 @@ def _moved(part: Part) -> Iterator[str]:
 def _replaced(stage: Stage, language: Language, commands: Sequence[str]) -> Stage:
     if not commands:
         return stage
-    if len(commands) == 1 and stage.gate == TEST:
-        asked = with_report(stage, language, commands[0])
-        if asked:
-            return asked
+    if len(commands) == 1:
+        [command] = commands
+        told = with_report(stage, language, command) or asked(stage, language, command)
+        if told:
+            return told
     return Stage(stage.gate, "\n".join(commands), seconds=stage.seconds, is_given=True)

@@ -94,6 +94,11 @@ _LINES = Cover(
     f'--experimental-test-coverage --test-reporter=lcov --test-reporter-destination="{COVERAGE}"',
     CoverageFormat.LCOV,
 )
+_ON_OUTPUT: Sequence[tuple[re.Pattern[str], str]] = tuple(
+    (re.compile(rf"(?:\w+=\S* )*(?:npx )?{runner}(?: [^\n]*)?"), arguments)
+    for runner, arguments in (("tape", ""), ("ava", " --tap"))
+)
+"""They print what they report."""
 _LOCAL = ("file:", "link:", "workspace:", "portal:")
 
 
@@ -235,4 +240,16 @@ def reporting(script: str) -> tuple[str, Expected, Cover | None] | None:
     for runner, arguments, form, cover in _RUNNERS:
         if runner.fullmatch(script):
             return f"{script} {arguments}", Expected(form), cover
+    for runner, arguments in _ON_OUTPUT:
+        if runner.fullmatch(script):
+            return f"{script}{arguments}", Expected(TestFormat.TAP, Stream.OUT), None
     return None
+
+
+def with_more(command: str, arguments: str) -> str:
+    """A script that reports, with more arguments of somebody's; '' where it does not."""
+    for _, added, _, _ in _RUNNERS:
+        if command.endswith(f" {added}"):
+            return f"{command.removesuffix(added)}{arguments.strip()} {added}"
+    is_known = _TAP in command or any(runner.fullmatch(command) for runner, _ in _ON_OUTPUT)
+    return f"{command} {arguments.strip()}" if is_known else ""
