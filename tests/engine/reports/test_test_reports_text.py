@@ -63,6 +63,23 @@ def test_what_is_no_summary_line_of_pytest_counts_nothing(line: str) -> None:
         ("Tests run: 1, Failures: 0, Errors: 0, Skipped: 0, Time elapsed: 0 s - in a.B",
          TestCounts(1)),
         ("3 passed in 0.1s\nTests: 1 failed, 1 total", TestCounts(3, 1)),  # Both runners count.
+        ("Ran 3 tests in 0.001s\n\nOK (skipped=1)\nRan 2 tests in 0.1s\n\nOK", TestCounts(4, 0, 0, 1)),
+        ("x\nTAP version 13\nok 1 a\nnot ok 2 b\n1..2\nTAP version 14\n1..1\nok 1\n", TestCounts(2, 1)),
+        ("test result: FAILED. 2 passed; 1 failed; 1 ignored; 1 measured; 0 filtered out; finished",
+         TestCounts(3, 1, 0, 1)),
+        ("3 examples, 1 failure, 1 pending", TestCounts(1, 1, 0, 1)),
+        ("0 examples, 0 failures, 1 error occurred outside of examples", TestCounts(errors=1)),
+        ("5 runs, 7 assertions, 1 failures, 1 errors, 1 skips", TestCounts(2, 1, 1, 1)),
+        ("OK (3 tests, 4 assertions)", TestCounts(3)),
+        ("Tests: 6, Assertions: 4, Errors: 1, Failures: 1, Skipped: 1, Incomplete: 1.",
+         TestCounts(2, 1, 1, 2)),
+        ("  3 passing (12ms)\n  1 pending\n  2 failing", TestCounts(3, 2, 0, 1)),
+        ("\u2139 tests 4\n\u2139 pass 1\n\u2139 fail 1\n\u2139 cancelled 1\n\u2139 skipped 1\n\u2139 todo 0", TestCounts(1, 2, 0, 1)),
+        ("Passed!  - Failed:     0, Passed:     3, Skipped:     1, Total:     4, Duration: 9 ms - x.dll",
+         TestCounts(3, 0, 0, 1)),
+        ("60% tests passed, 2 tests failed out of 5", TestCounts(3, 2)),
+        ("ok  \texample.com/a\t0.01s\nFAIL\texample.com/b\t0.02s\n?   \tc\t[no test files]",
+         TestCounts(1, 1)),
     ],
 )  # fmt: skip
 def test_text_for_people_counts_in_the_ways_that_are_known(

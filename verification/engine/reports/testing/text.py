@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from itertools import pairwise
 
 from verification.engine.reports.model import TestCounts, TestReport, Unreadable
-from verification.engine.reports.testing import pytest_text
+from verification.engine.reports.testing import endings, pytest_text, tap, unittest_text
 from verification.engine.reports.testing.contents import lines_of
 
 _MAX_LINE_CHARS = 1_000
+_MOST_REPORTS = 1_000
 _OF = re.compile(r"(?<![\w./-])(\d{1,9})(?:\s?/\s?| of )(\d{1,9})(?: tests?)? (?:passed|passing)\b")
 # Vitest writes no colons, and has a line of errors that no test is to blame for.
 _JEST = re.compile(r"\s*(Tests|Test Suites|Test Files|Errors):?\s{1,20}((?:\d{1,9}|no) \w.*)")
+_TAP = re.compile(r"TAP version 1[2-4]\s*")
 _JEST_PART = re.compile(r"(\d{1,9}) (failed|skipped|todo|passed|errors?)\b")
 _SUREFIRE = re.compile(
     r"(?:\[\w{1,10}\] )?Tests run: {1,2}(\d{1,9}), {1,2}Failures: (\d{1,9})"
@@ -23,7 +26,9 @@ _SUREFIRE = re.compile(
 def read(content: bytes, folder: str = "") -> TestReport:
     """Of each kind of summary, together: who runs two runners has passed when both have."""
     lines = [line for line in lines_of(content) if len(line) <= _MAX_LINE_CHARS]
-    finders = (pytest_text.found, _by_jest, _by_surefire)
+    finders = (
+        pytest_text.found, unittest_text.found, endings.found, _by_jest, _by_surefire, _by_tap,
+    )  # fmt: skip
     found = [counts for find in finders if (counts := find(lines)) is not None]
     total = _all_of(found) or _by_share(lines)
     if total is None:
@@ -66,6 +71,19 @@ def _of_surefire(found: re.Match[str]) -> TestCounts:
     if ran < failed + errors + skipped:
         raise Unreadable("The text counts more failed tests than tests.")
     return TestCounts(ran - failed - errors - skipped, failed, errors, skipped)
+
+
+def _by_tap(lines: list[str]) -> TestCounts | None:
+    """Of each report that stands in the text from its first line on, and is whole."""
+    begins = [at for at, line in enumerate(lines) if _TAP.fullmatch(line)][:_MOST_REPORTS]
+    total = None
+    for begin, end in pairwise([*begins, len(lines)]):
+        try:
+            told = tap.read("\n".join(lines[begin:end]).encode())
+        except Unreadable:
+            return None
+        total = (total or TestCounts()) + told.counts
+    return total
 
 
 def _by_share(lines: list[str]) -> TestCounts | None:

@@ -27,6 +27,8 @@ _HEADER = re.compile(r"(ERROR|FAIL|UNEXPECTED SUCCESS): ([^\n]{1,1000})")
 _TEST = re.compile(r"(\S+) \(([^()\s]*)\)")
 _FRAME = re.compile(r'\s{2,8}File "([^"\n]{1,500})", line (\d{1,9})')
 _BREAK = "=" * 70
+_MOST_BETWEEN = 4
+"""Lines between how many ran and how they ended."""
 _RULE = "-" * 70
 _STATUSES = {
     "ERROR": CaseStatus.ERROR,
@@ -45,6 +47,24 @@ def read(content: bytes, folder: str = "") -> TestReport:
     bad = counted((_case(header, told, folder) for header, told in headers), is_guess=True)
     agrees = (bad.counts.failed, bad.counts.errors) == (counts.failed, counts.errors)
     return TestReport(counts, bad.cases if agrees else (), is_guess=True)
+
+
+def found(lines: list[str]) -> TestCounts | None:
+    """What all runs count: a command may run unittest more than once."""
+    total, begin = None, 0
+    for at, line in enumerate(lines):
+        ran = _RAN.fullmatch(line.rstrip())
+        if ran is None:
+            continue
+        try:
+            parts = _parts([one.rstrip() for one in lines[at + 1 : at + 1 + _MOST_BETWEEN]])
+        except Unreadable:
+            continue
+        stripped = [one.rstrip() for one in lines[begin:at]]
+        headers = [header for header, _ in _headers(stripped)]
+        total = (total or TestCounts()) + _counts(int(ran[1]), parts, headers)
+        begin = at + 1
+    return total
 
 
 def _last_ran(lines: list[str]) -> tuple[int, int]:
