@@ -140,6 +140,8 @@ def gate_reports() -> st.SearchStrategy[GateReport]:
         exit_code=st.none() | st.sampled_from([0, 1, 4, 5, 137, -9]),
         tests=st.none() | st.builds(TestCounts, counts, counts, counts, counts),
         detail=st.sampled_from(["", "It did not end well."]),
+        is_guess=st.booleans(),
+        is_word=st.booleans(),
     )
 
 

@@ -4,12 +4,17 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from processes.definition.model import Enforcement
-from tests.engine.cases import finding
+from tests.engine.cases import case, finding, ports
+from tests.engine.strategies import gate_reports
 from verification.engine import confidence
+from verification.engine.climb import climb, conclude
 from verification.engine.finding import Finding
-from verification.engine.gates import GateReport, all_tests_passed
+from verification.engine.gates import GateReport, all_tests_passed, findings_of
+from verification.engine.golden.given import RecordedGates
 from verification.engine.outcome import (
     Action,
     ConfidenceLevel,
@@ -110,3 +115,31 @@ def test_tests_of_one_component_do_not_vouch_for_another(
     others: list[GateReport], is_known: bool
 ) -> None:
     assert all_tests_passed([PASSED, *others]) is is_known
+
+
+@pytest.mark.parametrize(
+    ("report", "level"),
+    [
+        (PASSED, ConfidenceLevel.HIGH),
+        (replace(PASSED, is_guess=True), ConfidenceLevel.MEDIUM),
+        (replace(PASSED, is_word=True), ConfidenceLevel.MEDIUM),
+    ],
+)
+def test_words_about_tests_are_accepted_and_never_for_certain(
+    report: GateReport, level: ConfidenceLevel
+) -> None:
+    asked = case(gates=["test"])
+
+    tiers = list(climb(asked, replace(ports(), gates=RecordedGates([report]))))
+
+    concluded = conclude(asked, tiers)
+    assert (concluded.verdict, concluded.confidence_level) == (ACCEPT, level)
+
+
+@given(st.lists(gate_reports(), max_size=4))
+def test_no_word_of_the_works_own_makes_confidence_higher(reports: list[GateReport]) -> None:
+    words = [replace(one, is_word=True) for one in reports]
+
+    assert not all_tests_passed(words)
+    for word, report in zip(words, reports, strict=True):
+        assert list(findings_of(word)) == list(findings_of(report))

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from verification.engine.gating.components import Component, Language
 from verification.engine.gating.running import before
-from verification.engine.gating.stages import Install, Part, Stage
+from verification.engine.gating.stages import Expected, Install, Part, Stage, Stream
+from verification.engine.reports.testing import TestFormat
 from verification.runs.gating.known import inputs_sha256
 
 GATES = ("build", "types", "lint", "test")
@@ -51,3 +52,12 @@ def test_a_test_is_not_known_by_what_looks_beside_it_or_runs_after_it() -> None:
 
 def test_what_a_container_does_first_is_a_part_of_what_is_known() -> None:
     assert key(STAGES, ALL, before="make room") != key(STAGES, ALL)
+
+
+def test_what_a_command_owes_is_a_part_of_what_is_known() -> None:
+    owed = (None, Expected(TestFormat.TAP), Expected(TestFormat.TAP, Stream.OUT))
+    word = Expected(TestFormat.TAP, is_word=True)
+
+    names = {key((Stage("test", "ava", expected=one),), ALL) for one in (*owed, word)}
+
+    assert len(names) == 4
