@@ -87,6 +87,7 @@ def test_without_a_plans_commands_nothing_changes() -> None:
          'phpunit --log-junit "$LV_REPORT" --colors=never'),
         (Language.JAVA, "./mvnw -B test -Dtest=ATest -pl core",
          '="$run" -Dtest=ATest -pl core test'),
+        (Language.JAVA, "mvn -B clean verify", '="$run" verify test'),
     ],
 )  # fmt: skip
 def test_the_tables_runner_with_a_plans_arguments_keeps_its_report(
@@ -170,7 +171,7 @@ def test_an_option_that_would_move_the_report_of_go_makes_it_a_command_like_any_
             "-DskipTests", "-Dmaven.test.skip=true", "-Dsurefire.reportNameSuffix=x", "-f x.xml",
             "-Dmaven.test.failure.ignore", "-s x.xml", "-fn", "--version", "-Dx=y",
         )),
-        (Language.JAVA, "mvn verify"), (Language.JAVA, "gradle test"),
+        (Language.JAVA, "mvn site"), (Language.JAVA, "gradle test"),
         *((Language.NODE, one) for one in (
             "mocha --dry-run", "mocha --dryRun", "npx mocha -R spec", "mocha -O output=x", "mocha -n x",
             "jest --listTests", "jest --json --outputFile=x", "jest --passWithNoTests", "jest -o",
@@ -207,15 +208,22 @@ def test_a_runner_of_node_reports_whoever_names_it(tests: bytes) -> None:
     assert stage.expected == Expected(TestFormat.JEST)
 
 
-def test_a_plans_tests_of_gradle_keep_their_report() -> None:
+@pytest.mark.parametrize(
+    ("gate", "command", "told"),
+    [
+        ("test", "./gradlew test --tests a.BTest", "--continue test --tests a.BTest >"),
+        ("test", "./gradlew clean check", "--continue test check >"),
+        ("test", "gradle :app:test", "--continue test :app:test >"),
+        ("build", "./gradlew build -x test", "--offline testClasses build -x test >"),
+    ],
+)
+def test_what_a_plan_names_of_gradle_keeps_its_report(gate: str, command: str, told: str) -> None:
     part = recipe(Language.JAVA, marked={"build.gradle": b""})
-    own = stage_of(part, "test")
 
-    changed = with_named(part, Named({"test": ["./gradlew test --tests a.BTest"]}), PATHS)
+    stage = stage_of(with_named(part, Named({gate: [command]}), PATHS), gate)
 
-    stage = stage_of(changed, "test")
-    assert "--continue test --tests a.BTest >" in stage.command
-    assert stage.expected == own.expected == Expected(TestFormat.JUNIT)
+    assert told in stage.command
+    assert stage.expected == stage_of(part, gate).expected
 
 
 @pytest.mark.parametrize(

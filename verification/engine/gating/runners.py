@@ -87,13 +87,16 @@ _TESTS: Mapping[Language, Sequence[_Runner]] = {
         ),
     ),
     Language.JAVA: (
+        # Surefire runs tests once, however many goals ask for them; so does Gradle.
         _runner(
-            r"(?:\./mvnw|mvn)(?:\s+(?:-B|-q|-o|--batch-mode))*\s+test",
+            r"(?:\./mvnw|mvn)(?:\s+(?:-B|-q|-o|--batch-mode|clean))*"
+            r"(?:\s+test|(?=\s+(?:package|verify)\b))",
             ' -Dsurefire.reportNameSuffix="$run"',
             r"-Dtest=[\w.#*,+!-]+|-pl|-am|-[Bqo]|-P[\w.,-]+|(?!-)[\w:.,/-]+",
         ),
         _runner(
-            r"(?:\./gradlew|gradle)(?:\s+(?:-q|--no-daemon|--offline))*\s+test",
+            r"(?:\./gradlew|gradle)(?:\s+(?:-q|--no-daemon|--offline|clean))*"
+            r"(?:\s+test|(?=\s+(?:check|build|[\w:]*:test)\b))",
             " --continue test",
             r"--tests|--no-daemon|--offline|-q|(?!-)[\w.:]+",
         ),
@@ -160,6 +163,12 @@ _OTHERS: Mapping[tuple[Language, str], Sequence[_Runner]] = {
             r"(?:\./mvnw|mvn)(?:\s+(?:-B|-q|-o|--batch-mode|clean))*",
             " -o -q test-compile",
             _MAVEN_FINE,
+        ),
+        _runner(
+            r"(?:\./gradlew|gradle)(?:\s+(?:-q|--no-daemon|--offline|clean))*",
+            " --offline testClasses",
+            r"--no-daemon|--offline|-[qx]|(?:[\w:]*:)?(?:assemble|build|check|test|jar|\w*[cC]lasses|"
+            r"compile\w+)",
         ),
     ),
     (Language.DOTNET, BUILD): (_runner(r"dotnet\s+build", "dotnet build", _DOTNET_FINE),),
