@@ -256,6 +256,21 @@ def test_a_run_that_reports_the_same_gate_says_which_run_ran_it(
     assert [one["reused_from"] for one in again["gates"]] == [None, first["id"]]
 
 
+def test_whose_word_its_tests_went_by_is_told(
+    coding: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    passed = replace(
+        TEST, status=Status.PASSED, exit_code=0, tests=TestCounts(passed=4), failures=()
+    )
+
+    found = taken(coding, monkeypatch, BUILD, replace(passed, is_word=True))
+
+    assert [(one["is_guess"], one["is_word"]) for one in found["gates"]] == [
+        (False, False), (False, True),
+    ]  # fmt: skip
+    assert Run.objects.get().confidence_level == "MEDIUM"
+
+
 def test_without_a_sandbox_the_run_is_undecided_and_verifies_itself_again(coding: Caller) -> None:
     run = submit(coding, process="coding", tier=1)
 

@@ -222,6 +222,8 @@ def _gate(row: Any) -> schemas.GateOut:
         exit_code=row.exit_code,
         duration_ms=row.duration_ms,
         tests=row.tests,
+        is_guess=bool(row.told_is_guess),
+        is_word=bool(row.told_is_word),
         reused_from=str(row.reused_from.uuid) if row.reused_from else None,
         detail=row.detail,
     )

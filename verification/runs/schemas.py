@@ -130,6 +130,8 @@ class GateOut(Schema):
     exit_code: int | None
     duration_ms: int
     tests: TestsOut | None
+    is_guess: bool = Field(description="Its tests were counted in a text for people.")
+    is_word: bool = Field(description="It went by a report that the work names itself.")
     reused_from: str | None
     detail: str
 

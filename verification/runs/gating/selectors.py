@@ -18,7 +18,7 @@ OF_REPORT = (
 
 def gate_rows() -> QuerySet[GateResult]:
     """In their order, each with the run it was reused from, without what only the engine reads."""
-    return _in_order(GateResult.objects.all())
+    return _in_order(with_told(GateResult.objects.all()))
 
 
 def shown_rows(rows: type[Rows]) -> QuerySet[Rows]:
