@@ -46,10 +46,10 @@ def stage_of(
     ("language", "gate", "command", "told", "form"),
     [
         (Language.PYTHON, "lint", "flake8 --max-line-length=100 src",
-         'flake8 --format default --color never --output-file "$LV_REPORT" --max-line-length=100 src',
+         'flake8 --format default --output-file "$LV_REPORT" --max-line-length=100 src',
          ProblemFormat.FLAKE8),
         (Language.PYTHON, "lint", "python -m flake8 -- src",
-         'python -m flake8 --format default --color never --output-file "$LV_REPORT" src',
+         'python -m flake8 --format default --output-file "$LV_REPORT" src',
          ProblemFormat.FLAKE8),
         (Language.PYTHON, "lint", "bandit -r src -ll -q",
          'bandit --format json --output "$LV_REPORT" -r src -ll -q', ProblemFormat.BANDIT),

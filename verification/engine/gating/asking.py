@@ -71,7 +71,7 @@ _TOOLS: Mapping[tuple[Language, str], Sequence[_Tool]] = {
     (Language.PYTHON, LINT): (
         _tool(
             f"{_BY_PYTHON}flake8",
-            f'CALLED --format default --color never --output-file "{REPORT}" {ARGUMENTS}',
+            f'CALLED --format default --output-file "{REPORT}" {ARGUMENTS}',
             Expected(ProblemFormat.FLAKE8),
             _FLAKE8,
         ),
