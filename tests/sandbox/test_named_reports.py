@@ -1,0 +1,60 @@
+"""Reports that the work names itself, and tools that are asked for theirs, in real containers."""
+
+from __future__ import annotations
+
+import pytest
+from docker import APIClient
+
+from tests.sandbox.engine import tried
+from verification.engine.gates import GateReport, findings_of
+from verification.engine.reports.model import TestCounts
+
+pytestmark = pytest.mark.docker
+
+GOOD = '<testsuite tests="1"><testcase name="adds"/></testsuite>'
+OWN = "components:\n  - path: .\n    reports: {test: out/report.xml}\n"
+PLAN = "Test commands:\n\n    sh run.sh\n"
+TESTS = """\
+import unittest
+
+class Sums(unittest.TestCase):
+    def test_adds(self):
+        self.assertEqual(1 + 1, 2)
+
+    def test_halves(self):
+        self.assertEqual(4 / 2, 3)
+"""
+
+
+def tested(engine: APIClient, script: str, **more: str) -> GateReport:
+    files = {"requirements.txt": "", "loomverify.yaml": OWN, "run.sh": script, **more}
+    return tried(engine, files, "test", plan=PLAN).reports["test"]
+
+
+def test_a_report_that_the_command_wrote_is_the_works_own_word(engine: APIClient) -> None:
+    report = tested(engine, f"mkdir -p out\necho '{GOOD}' > out/report.xml\n")
+
+    assert (report.tests, report.is_word) == (TestCounts(passed=1), True)
+    assert not report.has_passing_tests
+
+
+def test_one_that_came_with_the_work_or_lies_behind_a_link_is_none(engine: APIClient) -> None:
+    stale = tested(engine, "true\n", **{"out/report.xml": GOOD})
+    linked = tested(
+        engine, f"mkdir out\necho '{GOOD}' > real.xml\nln -s ../real.xml out/report.xml\n"
+    )
+
+    for report in (stale, linked):
+        assert report.tests is None
+        assert [one.reason_code for one in findings_of(report)] == ["gate_contradiction"]
+
+
+def test_unittest_tells_of_each_test_by_our_runner(engine: APIClient) -> None:
+    files = {"requirements.txt": "", "test_sums.py": TESTS}
+    plan = "Test commands:\n\n    python -m unittest discover -v\n"
+
+    report = tried(engine, files, "test", plan=plan).reports["test"]
+
+    assert (report.tests, report.is_guess) == (TestCounts(passed=1, failed=1), False)
+    [finding] = findings_of(report)
+    assert (finding.path, finding.line) == ("test_sums.py", 8)
