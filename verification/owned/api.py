@@ -8,6 +8,7 @@ from loomverify.accounts.audit import record
 from loomverify.accounts.models import Role
 from loomverify.api import access_of, errors
 from verification.owned.export import export_of
+from verification.runs.export_api import ZIP
 from verification.runs.exporting.answers import streamed_bytes
 
 router = Router(tags=["Project"])
@@ -15,7 +16,8 @@ router = Router(tags=["Project"])
 
 @router.get(
     "/project.zip",
-    response={200: bytes} | errors(403),
+    response=errors(403),
+    openapi_extra=ZIP,
     summary="Everything that the project owns, as one zip file",
 )
 def export_project(request: HttpRequest) -> HttpResponseBase:

@@ -36,6 +36,14 @@ CUT = {
         "description": "There are more rows than one file takes: narrow the filters.",
     }
 }
+ZIP = {
+    "responses": {
+        200: {
+            "description": "A zip file, always an attachment",
+            "content": {"application/zip": {"schema": {"type": "string", "format": "binary"}}},
+        }
+    }
+}
 
 
 def _saved(export: RunExport, description: str) -> dict[str, Any]:
@@ -94,14 +102,7 @@ def export_findings_of_run(request: HttpRequest, run_id: UUID) -> HttpResponseBa
 @router.get(
     "/runs/{uuid:run_id}/evidence.zip",
     response=errors(404, 409),
-    openapi_extra={
-        "responses": {
-            200: {
-                "description": "A zip file, always an attachment",
-                "content": {"application/zip": {"schema": {"type": "string", "format": "binary"}}},
-            }
-        }
-    },
+    openapi_extra=ZIP,
     summary="All the evidence of a run: files, gates, calls, evaluations, what became of it",
 )
 def export_evidence(request: HttpRequest, run_id: UUID) -> HttpResponseBase:

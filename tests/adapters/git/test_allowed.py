@@ -77,6 +77,6 @@ def test_the_addresses_that_were_checked_are_kept_for_git(
     monkeypatch: pytest.MonkeyPatch, location: str, pinned: str | None
 ) -> None:
     target = Target("", ("192.0.2.1", "2001:db8::1"))
-    monkeypatch.setattr(terms, "find_target", lambda *_, **__: target)
+    monkeypatch.setattr(terms, "allowed_target", lambda _url: target)
 
     assert terms._check_location(location).settings().get("http.curloptResolve") == pinned
