@@ -26,21 +26,21 @@ class Sums(unittest.TestCase):
 """
 
 
-def tested(engine: APIClient, script: str, **more: str) -> GateReport:
+def reported(engine: APIClient, script: str, **more: str) -> GateReport:
     files = {"requirements.txt": "", "loomverify.yaml": OWN, "run.sh": script, **more}
     return tried(engine, files, "test", plan=PLAN).reports["test"]
 
 
 def test_a_report_that_the_command_wrote_is_the_works_own_word(engine: APIClient) -> None:
-    report = tested(engine, f"mkdir -p out\necho '{GOOD}' > out/report.xml\n")
+    report = reported(engine, f"mkdir -p out\necho '{GOOD}' > out/report.xml\n")
 
     assert (report.tests, report.is_word) == (TestCounts(passed=1), True)
     assert not report.has_passing_tests
 
 
 def test_one_that_came_with_the_work_or_lies_behind_a_link_is_none(engine: APIClient) -> None:
-    stale = tested(engine, "true\n", **{"out/report.xml": GOOD})
-    linked = tested(
+    stale = reported(engine, "true\n", **{"out/report.xml": GOOD})
+    linked = reported(
         engine, f"mkdir out\necho '{GOOD}' > real.xml\nln -s ../real.xml out/report.xml\n"
     )
 
