@@ -4,12 +4,10 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from ninja import Router
 
-from loomverify.accounts.audit import record
 from loomverify.accounts.models import Role
 from loomverify.api import access_of, errors
-from verification.owned.export import export_of
+from verification.owned.export import exported
 from verification.runs.export_api import ZIP
-from verification.runs.exporting.answers import streamed_bytes
 
 router = Router(tags=["Project"])
 
@@ -24,10 +22,4 @@ def export_project(request: HttpRequest) -> HttpResponseBase:
     """Written while it is read: `manifest.json` comes last, and says what is in it."""
     access = access_of(request)
     access.need(Role.ADMIN)
-    record(access.actor, "project.exported", access.project, project=access.project)
-    return streamed_bytes(
-        request,
-        export_of(access.project),
-        kind="application/zip",
-        name=f"{access.project.slug}.zip",
-    )
+    return exported(request, access)

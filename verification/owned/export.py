@@ -9,11 +9,16 @@ from typing import Any
 
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db.models import Model, QuerySet
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
 from django.utils import timezone
 
+from loomverify.accounts.access import Access
+from loomverify.accounts.audit import record
 from loomverify.accounts.models import Project
 from verification.owned.tables import paths, rows_of
 from verification.runs.evidence_store import EvidenceLost, read_blob
+from verification.runs.exporting.answers import streamed_bytes
 from verification.runs.models import Blob
 
 FORMAT = 1
@@ -42,6 +47,15 @@ class Sink:
     def taken(self) -> bytes:
         parts, self._parts = self._parts, []
         return b"".join(parts)
+
+
+def exported(request: HttpRequest, access: Access) -> HttpResponseBase:
+    """The answer to whoever asks for it; the audit log says who did."""
+    project = access.project
+    record(access.actor, "project.exported", project, project=project)
+    return streamed_bytes(
+        request, export_of(project), kind="application/zip", name=f"{project.slug}.zip"
+    )
 
 
 def export_of(project: Project) -> Iterator[bytes]:

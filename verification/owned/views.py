@@ -11,12 +11,10 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from loomverify.accounts.access import AccessRequest, project_page
-from loomverify.accounts.audit import record
 from loomverify.accounts.models import Role
 from loomverify.errors import InputError
 from verification.owned import removal
-from verification.owned.export import export_of
-from verification.runs.exporting.answers import streamed_bytes
+from verification.owned.export import exported
 from verification.runs.models import Run
 
 MANY = 10_000
@@ -26,11 +24,7 @@ MANY = 10_000
 @require_safe
 @project_page(Role.ADMIN)
 def project_export(request: AccessRequest) -> HttpResponseBase:
-    project = request.access.project
-    record(request.access.actor, "project.exported", project, project=project)
-    return streamed_bytes(
-        request, export_of(project), kind="application/zip", name=f"{project.slug}.zip"
-    )
+    return exported(request, request.access)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

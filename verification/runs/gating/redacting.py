@@ -5,16 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
 
 from loomverify.accounts.models import Project
 from loomverify.errors import FaultError, InputError
 from verification.engine.gates import GateReport
 from verification.engine.gating.judging import Judged
 from verification.engine.reports.model import ProblemReport, TestReport
-from verification.runs.intake.redaction import Redaction
+from verification.runs.intake.redaction import Redaction, rebuilt, strings
 
 logger = logging.getLogger(__name__)
 
@@ -56,8 +55,7 @@ class Redacting:
             "tests": asdict(judged.tests) if judged.tests else None,
             "problems": asdict(judged.problems) if judged.problems else None,
         }
-        texts = iter(self._redacted(list(_texts(told))))
-        kept = _rebuilt(told, lambda _text: next(texts))
+        kept = rebuilt(told, iter(self._redacted(list(strings(told, TEXTS)))), TEXTS)
         return replace(
             judged,
             report=GateReport.from_json(kept["report"]),
@@ -74,19 +72,3 @@ class Redacting:
             logger.warning("gate_not_redacted texts=%d", len(texts))
             return [NOT_KEPT if text else "" for text in texts]
         return redacted
-
-
-def _texts(node: Any) -> Iterator[str]:
-    found: list[str] = []
-    _rebuilt(node, lambda text: found.append(text) or text)  # type: ignore[func-returns-value]
-    yield from found
-
-
-def _rebuilt(node: Any, change: Callable[[str], str], key: str = "") -> Any:
-    if isinstance(node, str):
-        return change(node) if key in TEXTS else node
-    if isinstance(node, Mapping):
-        return {name: _rebuilt(child, change, name) for name, child in node.items()}
-    if isinstance(node, list | tuple):
-        return [_rebuilt(child, change) for child in node]
-    return node

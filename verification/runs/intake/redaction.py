@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from functools import cache
 from typing import Any
@@ -33,8 +33,8 @@ class Redaction:
         """Return the same JSON with every match in every string replaced; keys stay."""
         if not self._patterns:
             return node
-        texts = [text.encode() for text in _strings(node)]
-        return _rebuilt(node, iter(self._replaced(texts)))
+        texts = [text.encode() for text in strings(node)]
+        return rebuilt(node, (text.decode() for text in self._replaced(texts)))
 
     def content(self, content: bytes) -> bytes:
         """Redact a text file; content that is not UTF-8 stays as it is."""
@@ -75,24 +75,29 @@ class Redaction:
         raise AssertionError("unreachable")
 
 
-def _strings(node: Any) -> Iterator[str]:
+def strings(node: Any, keys: Collection[str] | None = None, key: str = "") -> Iterator[str]:
+    """Every text of a JSON; with `keys`, those alone that stand right under one of them."""
     if isinstance(node, str):
-        yield node
-    elif isinstance(node, list):
+        if keys is None or key in keys:
+            yield node
+    elif isinstance(node, list | tuple):
         for child in node:
-            yield from _strings(child)
+            yield from strings(child, keys)
     elif isinstance(node, dict):
-        for child in node.values():
-            yield from _strings(child)
+        for name, child in node.items():
+            yield from strings(child, keys, name)
 
 
-def _rebuilt(node: Any, texts: Iterator[bytes]) -> Any:
+def rebuilt(
+    node: Any, texts: Iterator[str], keys: Collection[str] | None = None, key: str = ""
+) -> Any:
+    """The same JSON with other texts in the places of `strings`."""
     if isinstance(node, str):
-        return next(texts).decode()
-    if isinstance(node, list):
-        return [_rebuilt(child, texts) for child in node]
+        return next(texts) if keys is None or key in keys else node
+    if isinstance(node, list | tuple):
+        return [rebuilt(child, texts, keys) for child in node]
     if isinstance(node, dict):
-        return {key: _rebuilt(child, texts) for key, child in node.items()}
+        return {name: rebuilt(child, texts, keys, name) for name, child in node.items()}
     return node
 
 
