@@ -44,7 +44,7 @@ def test_every_number_leads_to_exactly_the_rows_behind_it() -> None:
     figures = client.get(reverse("overview", args=[project.slug])).context["figures"]
     runs = reverse("run_list", args=[project.slug])
 
-    shares = [*figures.shares, *(one for column in figures.columns for one in column.counts)]
+    shares = [*figures.shares, *(one for column in figures.chart.columns for one in column.counts)]
     found = [client.get(f"{runs}?{one.query}").context["count"] for one in shares if one.count]
 
     assert found == [one.count for one in shares if one.count]

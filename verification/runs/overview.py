@@ -15,6 +15,7 @@ from loomverify.accounts.models import Project
 from processes.models import Process
 from verification.runs import metrics, overview_judging, wording
 from verification.runs.call_figures import call_figures
+from verification.runs.columns import Columns, Step, columns_of
 from verification.runs.figures import Figure, figures
 from verification.runs.models import Run
 from verification.runs.overview_judging import Judging
@@ -23,8 +24,6 @@ from verification.runs.spans import DAY, HOUR, Window, iso
 
 WINDOWS = ("24h", "7d", "30d", "90d")
 TOP_REASONS = 8
-CHART_WIDTH, CHART_HEIGHT = 1000, 200
-MIN_PIECE_HEIGHT = 1.5
 
 # Bottom to top. Together they hold every finished run exactly once.
 SEGMENTS: tuple[tuple[str, wording.Badge, dict[str, str]], ...] = (
@@ -46,26 +45,9 @@ class Share:
     share: float
     query: str
 
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    tone: str
-    y: str
-    height: str
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """One step of the chart."""
-
-    label: str
-    title: str
-    x: str
-    width: str
-    total: int
-    pieces: Sequence[Piece]
-    counts: Sequence[Share]
-    query: str
+    @property
+    def word(self) -> str:
+        return self.badge.word
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +64,7 @@ class Overview:
     window: Window
     total: int
     shares: Sequence[Share]
-    columns: Sequence[Column]
-    ticks: Sequence[str]
-    top: int
+    chart: Columns
     reasons: Sequence[Reason]
     undecided: Share
     deterministic_rate: float
@@ -104,7 +84,6 @@ def overview(
     span = {**base, "since": iso(window.start)}
     total = sum(row.count for row in rows)
     shares = _shares(rows, total, span)
-    columns, top = _columns(rows, window, base)
     deterministic = sum(row.deterministic_count for row in rows)
     judging = _judging(project, window, rows, narrowed, span)
     slugs = {one.pk: one.slug for one in processes}
@@ -112,9 +91,7 @@ def overview(
         window=window,
         total=total,
         shares=shares,
-        columns=columns,
-        ticks=_ticks(columns),
-        top=top,
+        chart=_chart(rows, window, base),
         reasons=_reasons(rows, total, span),
         undecided=shares[-1],
         deterministic_rate=_ratio(deterministic, total),
@@ -169,65 +146,23 @@ def _shares(rows: Sequence[Figure], total: int, span: dict[str, str]) -> list[Sh
     ]
 
 
-def _columns(
-    rows: Sequence[Figure], window: Window, base: dict[str, str]
-) -> tuple[list[Column], int]:
+def _chart(rows: Sequence[Figure], window: Window, base: dict[str, str]) -> Columns:
     by_step: dict[datetime, list[Figure]] = defaultdict(list)
     for row in rows:
         by_step[row.start].append(row)
-    starts = window.starts()
-    top = max((sum(row.count for row in found) for found in by_step.values()), default=0)
-    pitch = CHART_WIDTH / len(starts)
-    columns = []
-    for number, start in enumerate(starts):
+    steps = []
+    for start in window.starts():
         found = by_step.get(start, [])
         span = {**base, "since": iso(start), "until": iso(start + window.step)}
-        total = sum(row.count for row in found)
-        shares = _shares(found, total, span)
-        columns.append(
-            Column(
-                label=_label(start, window),
-                title=_title(_label(start, window), total, shares),
-                x=f"{number * pitch:.2f}",
-                width=f"{pitch * 0.82:.2f}",
-                total=total,
-                pieces=_pieces(shares, top),
-                counts=shares,
-                query=urlencode(span),
-            )
-        )
-    return columns, top
+        shares = _shares(found, sum(row.count for row in found), span)
+        steps.append(Step(_label(start, window), shares, urlencode(span)))
+    return columns_of(steps)
 
 
 def _label(start: datetime, window: Window) -> str:
     if window.step == HOUR:
         return f"{start:%H:%M}"
     return f"{start:%-d %b}" if window.step == DAY else f"{start:%-d %b %H:%M}"
-
-
-def _title(label: str, total: int, shares: Sequence[Share]) -> str:
-    parts = [f"{one.count:,} {one.badge.word}" for one in shares if one.count]
-    return f"{label}: {total:,} run{'s' * (total != 1)}, {', '.join(parts)}"
-
-
-def _ticks(columns: Sequence[Column]) -> list[str]:
-    """A label for every fourth to fifteenth column, from its left edge; the others have none."""
-    pace = max(1, -(-len(columns) // 7))
-    return [
-        column.label.removesuffix(" 00:00") if number % pace == 0 else ""
-        for number, column in enumerate(columns)
-    ]
-
-
-def _pieces(shares: Sequence[Share], top: int) -> list[Piece]:
-    pieces, y = [], float(CHART_HEIGHT)
-    for share in shares:
-        if not share.count:
-            continue
-        height = max(MIN_PIECE_HEIGHT, share.count / top * CHART_HEIGHT)
-        y = max(0.0, y - height)
-        pieces.append(Piece(share.tone, f"{y:.2f}", f"{height:.2f}"))
-    return pieces
 
 
 def _reasons(rows: Sequence[Figure], total: int, span: dict[str, str]) -> list[Reason]:

@@ -28,7 +28,7 @@ from verification.runs.gating.page import gate_of
 from verification.runs.gating.report_page import GatePage
 from verification.runs.models import Blob, Evaluation, GateResult, Run, RunState
 from verification.runs.named import file_named, run_named
-from verification.runs.overview_judging import COST_HEIGHT
+from verification.runs.overview_judging import COST_HEIGHT, COST_WIDTH
 from verification.runs.review_figures import review_figures
 from verification.runs.run_page import Choice, RunPage
 from verification.runs.selectors import OF_A_RULE, Only, ReviewFilter, RunFilters
@@ -70,8 +70,7 @@ def overview(request: AccessRequest) -> HttpResponse:
         "processes": processes,
         "process": process,
         "windows": overview_page.WINDOWS,
-        "width": overview_page.CHART_WIDTH,
-        "height": overview_page.CHART_HEIGHT,
+        "cost_width": COST_WIDTH,
         "cost_height": COST_HEIGHT,
         "is_empty": not figures.total and not overview_page.has_runs(project),
         "base_url": settings.BASE_URL,

@@ -17,6 +17,7 @@ from verification.actions.report.nights import (
     night_after,
     night_before,
     night_ending_on,
+    steps_of,
 )
 
 ZONES = (
@@ -124,3 +125,51 @@ def test_quiet_hours_and_the_others_are_the_whole_day(
         assert not is_quiet(now, quiet, zone)
     else:
         assert is_quiet(now, quiet, zone) is not is_quiet(now, others, zone)
+
+
+@pytest.mark.parametrize(
+    ("zone", "day", "clocks"),
+    [
+        ("Europe/Berlin", date(2026, 1, 2), "18 19 20 21 22 23 00 01 02 03 04 05 06 07"),
+        ("Europe/Berlin", date(2026, 3, 29), "18 19 20 21 22 23 00 01 03 04 05 06 07"),
+        ("Europe/Berlin", date(2026, 10, 25), "18 19 20 21 22 23 00 01 02 02 03 04 05 06 07"),
+        ("Asia/Kathmandu", date(2026, 1, 2), "18 19 20 21 22 23 00 01 02 03 04 05 06 07"),
+    ],
+)
+def test_a_night_is_divided_at_the_full_hours_of_its_zone(
+    zone: str, day: date, clocks: str
+) -> None:
+    there = ZoneInfo(zone)
+    night = night_ending_on(day, USUAL, there)
+    assert night
+
+    steps = steps_of(night, there)
+
+    shown = [step.start.astimezone(there) for step in steps]
+    assert " ".join(f"{at:%H}" for at in shown) == clocks
+    assert {at.minute for at in shown} == {0}
+
+
+def test_a_longer_span_is_divided_at_midnight() -> None:
+    night = Night(utc("2026-03-27T12:30"), utc("2026-03-31T12:00"))
+
+    shown = [step.start.astimezone(BERLIN) for step in steps_of(night, BERLIN)]
+
+    assert [f"{at:%d %H:%M}" for at in shown] == [
+        "27 13:30", "28 00:00", "29 00:00", "30 00:00", "31 00:00",
+    ]  # fmt: skip
+
+
+@given(zones, moments, st.integers(1, 32 * 1440))
+def test_steps_follow_one_another_and_are_the_whole_night(
+    zone: ZoneInfo, start: datetime, minutes: int
+) -> None:
+    start = start.replace(second=0)
+    night = Night(start, start + timedelta(minutes=minutes))
+
+    steps = steps_of(night, zone)
+
+    assert (steps[0].start, steps[-1].end) == (night.start, night.end)
+    assert all(one.end == other.start for one, other in pairwise(steps))
+    assert all(one.start < one.end for one in steps)
+    assert len(steps) <= 60

@@ -36,6 +36,8 @@ def test_a_program_gets_counts_that_add_up_and_whole_addresses(project: Project)
     told = ask(project).json()
 
     assert told["runs"] == sum(one["count"] for one in told["endings"]) == 8
+    assert sum(one["runs"] for one in told["by_time"]) == 8
+    assert len(told["by_time"]) == 14
     assert told["changes"] == sum(one["count"] for one in told["standings"]) == 3
     assert told["needs_person"] == sum(one["count"] for one in told["needs"]) == 4
     for one in told["standings"]:

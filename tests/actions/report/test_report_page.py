@@ -56,6 +56,25 @@ def test_every_link_of_the_page_leads_somewhere(client: Client, project: Project
     assert (lost, bad) == ([], {})
 
 
+def test_the_chart_of_a_night_counts_each_run_in_its_hour_and_leads_to_it(
+    client: Client, project: Project
+) -> None:
+    full_night(project)
+    answer = client.get(reverse("morning_report", args=[project.slug]))
+    chart = answer.context["shown"].chart
+    runs = reverse("run_list", args=[project.slug])
+
+    parts = [(one.count, one.query) for column in chart.columns for one in column.counts]
+    parts += [(column.total, column.query) for column in chart.columns]
+    linked = [(count, query) for count, query in parts if count]
+    found = [(client.get(f"{runs}?{query}").context["count"], query) for _, query in linked]
+
+    assert found == linked
+    assert [column.total for column in chart.columns] == [*[0] * 13, 8]
+    assert chart.words == [tally.words for tally in answer.context["report"].endings]
+    assert "<title>07:00: 8 runs, 1 pass, " in answer.content.decode()
+
+
 def test_an_empty_night_is_one_sentence(client: Client, project: Project) -> None:
     html = page(client, project)
 

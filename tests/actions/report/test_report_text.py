@@ -22,6 +22,7 @@ from verification.actions.report.values import (
     Report,
     RunLine,
     Standing,
+    Stretch,
     Tally,
     ending_of,
 )
@@ -63,6 +64,7 @@ def report_of(title: str = "A title", **changes: object) -> Report:
         "endings": [tally],
         "reasons": [],
         "processes": [ProcessLine("small-work", "S", 1, [tally], Decimal(0), RUNS)],
+        "stretches": [Stretch(NIGHT, 1, [tally], RUNS)],
         "changes": 1,
         "standings": [
             Changes(
@@ -111,7 +113,9 @@ def test_the_same_report_is_always_the_same_text() -> None:
 
 def test_an_empty_night_is_stated_in_one_sentence() -> None:
     nothing = [Changes(one, 0, [], []) for one in Standing]
-    empty = report_of(runs=0, endings=[], processes=[], changes=0, standings=nothing, waiting=[])
+    empty = report_of(
+        runs=0, endings=[], processes=[], stretches=[], changes=0, standings=nothing, waiting=[]
+    )
 
     text = markdown(empty, address)
 

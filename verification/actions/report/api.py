@@ -52,6 +52,16 @@ class ProcessLineOut(Schema):
     url: str
 
 
+class StretchOut(Schema):
+    """An hour of the project's clocks; a day of a span of more than two."""
+
+    since: datetime
+    until: datetime
+    runs: int
+    endings: list[TallyOut]
+    url: str
+
+
 class RunLineOut(Schema):
     title: str
     process: str
@@ -114,7 +124,7 @@ class NextStepOut(Schema):
 
 
 class MorningOut(Schema):
-    """Endings add up to `runs`, standings to `changes`, needs to `needs_person`."""
+    """Endings and hours add up to `runs`, standings to `changes`, needs to `needs_person`."""
 
     since: datetime
     until: datetime
@@ -125,6 +135,7 @@ class MorningOut(Schema):
     endings: list[TallyOut]
     reasons: list[TallyOut]
     processes: list[ProcessLineOut]
+    by_time: list[StretchOut]
     changes: int
     standings: list[ChangesOut]
     earlier: dict[str, int] = Field(description="Done with changes from before, by kind.")
@@ -177,6 +188,16 @@ def _rendered(found: Report, address: Address) -> MorningOut:
                 url=address(one.link),
             )
             for one in found.processes
+        ],
+        by_time=[
+            StretchOut(
+                since=one.night.start,
+                until=one.night.end,
+                runs=one.runs,
+                endings=_tallies(one.endings, address),
+                url=address(one.link),
+            )
+            for one in found.stretches
         ],
         changes=found.changes,
         standings=[

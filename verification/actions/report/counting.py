@@ -10,7 +10,20 @@ from typing import Any
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import Case, CharField, Count, F, Min, Q, QuerySet, Sum, Value, When
+from django.db.models import (
+    Case,
+    CharField,
+    Count,
+    F,
+    Func,
+    IntegerField,
+    Min,
+    Q,
+    QuerySet,
+    Sum,
+    Value,
+    When,
+)
 from django.db.models.functions import Coalesce
 
 from loomverify.accounts.models import Project
@@ -28,8 +41,9 @@ EARLIER = timedelta(days=90)
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """Runs of one process that stand alike."""
+    """Runs of one process that stand alike, of one step of the night, counted from 1."""
 
+    step: int
     slug: str
     title: str
     state: str
@@ -74,14 +88,25 @@ class Waits:
     oldest: datetime
 
 
-def ended(project: Project, night: Night) -> list[Ended]:
-    """Every run that was submitted in a night."""
-    names = ("process__slug", "process__title", "state", "verdict", "outcome", "reason_code")
+def ended(project: Project, night: Night, steps: Sequence[Night]) -> list[Ended]:
+    """Every run that was submitted in a night, which the steps divide."""
+    names = (
+        "step", "process__slug", "process__title", "state", "verdict", "outcome", "reason_code",
+    )  # fmt: skip
     rows = Run.objects.filter(
         project=project, created_at__gte=night.start, created_at__lt=night.end
-    )
+    ).annotate(step=_step_of("created_at", steps))
     counted = rows.order_by().values_list(*names)
     return [Ended(*row) for row in counted.annotate(n=Count("pk"), usd=Sum("cost_usd"))]
+
+
+def _step_of(column: str, steps: Sequence[Night]) -> Func:
+    return Func(
+        F(column),
+        Value([one.start for one in steps]),
+        template="width_bucket(%(expressions)s::timestamptz[])",
+        output_field=IntegerField(),
+    )
 
 
 STANDINGS = """

@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 
 from verification.actions.report import saying
 from verification.actions.report.markdown import summary
+from verification.actions.report.nights import DAY
 from verification.actions.report.places import path_of
 from verification.actions.report.values import (
     Changes,
@@ -17,8 +18,10 @@ from verification.actions.report.values import (
     Report,
     RunLine,
     Standing,
+    Stretch,
     Tally,
 )
+from verification.runs.columns import Columns, Step, columns_of
 
 BAR_WIDTH = 1000
 TONES = {
@@ -51,6 +54,26 @@ class Bar:
     tone: str
     x: str
     width: str
+
+
+@dataclass(frozen=True, slots=True)
+class EndingPart:
+    """So many runs of a stretch that ended alike."""
+
+    word: str
+    tone: str
+    count: int
+    query: str
+
+
+def _part(stretch: Stretch, kind: Ending) -> EndingPart:
+    tally = next((one for one in stretch.endings if one.name == kind), None)
+    words, tone = saying.ENDINGS[kind], TONES.get(kind, "open")
+    return (
+        EndingPart(words, tone, tally.count, tally.link.query)
+        if tally
+        else EndingPart(words, tone, 0, "")
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +165,27 @@ class Shown:
             Row("", step.words, url=self._url(step.link), tone=step.tone)
             for step in self.report.steps
         ]
+
+    @property
+    def chart(self) -> Columns:
+        """Stacked by ending, in hours of the zone or in days."""
+        report, kinds = self.report, [Ending(one.name) for one in self.report.endings]
+        zone = ZoneInfo(report.zone)
+        is_day = report.night.length > 2 * DAY
+        return columns_of(
+            [
+                Step(
+                    saying.step(one.night, zone, is_day=is_day),
+                    [_part(one, kind) for kind in kinds],
+                    one.link.query,
+                )
+                for one in report.stretches
+            ]
+        )
+
+    @property
+    def chart_title(self) -> str:
+        return "By the day" if self.report.night.length > 2 * DAY else "By the hour"
 
     @property
     def endings(self) -> list[Bar]:

@@ -15,7 +15,7 @@ from django.db.models.functions import RowNumber
 from loomverify.accounts.models import Project
 from verification.actions.report import counting, money, saying
 from verification.actions.report.counting import Ended, Named, Stood
-from verification.actions.report.nights import Night
+from verification.actions.report.nights import Night, steps_of
 from verification.actions.report.steps import steps
 from verification.actions.report.values import (
     FILTERS,
@@ -32,6 +32,7 @@ from verification.actions.report.values import (
     Report,
     RunLine,
     Standing,
+    Stretch,
     Tally,
     ending_of,
 )
@@ -55,14 +56,16 @@ REPLAY_LASTS = timedelta(days=2)
 
 def report(project: Project, night: Night) -> Report:
     """What a night was, as it stands now."""
-    rows = counting.ended(project, night)
+    zone = zone_named(project.time_zone)
+    steps_there = steps_of(night, zone)
+    rows = counting.ended(project, night, steps_there)
     span = {"since": iso(night.start), "until": iso(night.end)}
     stood, named = counting.standings(project, night)
     needs = _needs(project, night.end)
     found = Report(
         project=one_line(project.name, 120),
         slug=project.slug,
-        zone=zone_named(project.time_zone).key,
+        zone=zone.key,
         night=night,
         runs=sum(row.count for row in rows),
         runs_link=_runs(span),
@@ -70,6 +73,7 @@ def report(project: Project, night: Night) -> Report:
         endings=_endings(rows, span),
         reasons=_reasons(rows, span),
         processes=_processes(rows, span),
+        stretches=_stretches(rows, steps_there),
         changes=sum(one.count for one in stood),
         standings=_standings(stood, named),
         earlier=counting.done_earlier(project, night),
@@ -124,6 +128,19 @@ def _processes(rows: Iterable[Ended], span: Mapping[str, str]) -> list[ProcessLi
         by_slug[row.slug].append(row)
     lines = [_process(found, {"process": slug, **span}) for slug, found in by_slug.items()]
     return sorted(lines, key=lambda line: (-line.runs, line.slug))
+
+
+def _stretches(rows: Iterable[Ended], steps: Sequence[Night]) -> list[Stretch]:
+    """Each step of the night, also where nothing ran in it."""
+    by_step: dict[int, list[Ended]] = defaultdict(list)
+    for row in rows:
+        by_step[row.step].append(row)
+    return [_stretch(night, by_step[number]) for number, night in enumerate(steps, 1)]
+
+
+def _stretch(night: Night, rows: Sequence[Ended]) -> Stretch:
+    span = {"since": iso(night.start), "until": iso(night.end)}
+    return Stretch(night, sum(row.count for row in rows), _endings(rows, span), _runs(span))
 
 
 def _process(rows: Sequence[Ended], span: Mapping[str, str]) -> ProcessLine:

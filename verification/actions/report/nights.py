@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
-DAY = timedelta(days=1)
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 LONGEST = timedelta(days=32)
 LOOKS_BACK_DAYS = 4
 """A zone may leave out a whole day, and has left out none in a row."""
@@ -61,6 +61,40 @@ def _change_between(before: datetime, after: datetime, zone: ZoneInfo) -> dateti
         else:
             after = middle
     return after
+
+
+def steps_of(night: Night, zone: ZoneInfo) -> list[Night]:
+    """A night by the full hours of a zone's clocks, a span of more than two days by its days.
+
+    An hour that comes twice in autumn is two steps, one that is skipped is none.
+
+    >>> night = Night(datetime(2026, 1, 1, 18, 20, tzinfo=UTC), datetime(2026, 1, 1, 20, tzinfo=UTC))
+    >>> [f"{step.start:%H:%M}" for step in steps_of(night, ZoneInfo("UTC"))]
+    ['18:20', '19:00']
+    """
+    following = _next_hour if night.length <= 2 * DAY else _next_day
+    steps, start = [], night.start
+    while start < night.end:
+        end = min(following(start, zone), night.end)
+        steps.append(Night(start, end))
+        start = end
+    return steps
+
+
+def _next_hour(at: datetime, zone: ZoneInfo) -> datetime:
+    """Sooner where the clock is changed in between: no step has two offsets."""
+    local = at.astimezone(zone)
+    found = at + HOUR - timedelta(minutes=local.minute, seconds=local.second)
+    if found.astimezone(zone).utcoffset() == local.utcoffset():
+        return found
+    return _change_between(at, found, zone)
+
+
+def _next_day(at: datetime, zone: ZoneInfo) -> datetime:
+    """The next midnight that there is: a zone may leave out a whole day."""
+    today = at.astimezone(zone).date()
+    ahead = (moment_of(today + n * DAY, time(), zone) for n in range(1, LOOKS_BACK_DAYS + 1))
+    return next(found for found in ahead if found > at)
 
 
 def night_ending_on(day: date, hours: Hours, zone: ZoneInfo) -> Night | None:

@@ -66,6 +66,15 @@ def since(at: datetime, night: Night, zone: ZoneInfo) -> str:
     return f"{local:%H:%M}" if is_plain else f"{local:%-d %b %H:%M}"
 
 
+def step(night: Night, zone: ZoneInfo, *, is_day: bool) -> str:
+    """When a step of a night begins; of an hour that comes twice, by which clock."""
+    local = night.start.astimezone(zone)
+    if is_day:
+        return f"{local:%-d %b}"
+    other = local.replace(fold=1 - local.fold).utcoffset()
+    return f"{local:%H:%M}" if other == local.utcoffset() else f"{local:%H:%M %Z}"
+
+
 def span(night: Night, zone: ZoneInfo) -> str:
     """From when to when, as the zone's clocks show it.
 

@@ -103,6 +103,16 @@ class ProcessLine:
     link: Link
 
 
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """An hour of a night, a day of a longer span. Its endings hold each of its runs once."""
+
+    night: Night
+    runs: int
+    endings: Sequence[Tally]
+    link: Link
+
+
 class Standing(StrEnum):
     """What became of a change. Each has exactly one, the first of these that is true of it."""
 
@@ -233,6 +243,7 @@ class Report:
     endings: Sequence[Tally]
     reasons: Sequence[Tally]
     processes: Sequence[ProcessLine]
+    stretches: Sequence[Stretch]
     changes: int
     standings: Sequence[Changes]
     earlier: Sequence[tuple[str, int]]
@@ -247,6 +258,9 @@ class Report:
     def __post_init__(self) -> None:
         _adds_up("endings", self.runs, [one.count for one in self.endings])
         _adds_up("processes", self.runs, [one.runs for one in self.processes])
+        _adds_up("stretches", self.runs, [one.runs for one in self.stretches])
+        for stretch in self.stretches:
+            _adds_up("a stretch", stretch.runs, [one.count for one in stretch.endings])
         for process in self.processes:
             _adds_up(process.slug, process.runs, [one.count for one in process.endings])
         _adds_up("changes", self.changes, [one.count for one in self.standings])
