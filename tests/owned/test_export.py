@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from loomverify.accounts.models import ApiKey, AuditEntry, Project, Role
+from loomverify.accounts.access import Actor
+from loomverify.accounts.audit import record
+from loomverify.accounts.models import ApiKey, AuditEntry, Project, Role, User
 from tests.builders import make_user, signed_in
 from tests.owned.whole import key_of, whole_project
-from verification.actions.models import Webhook
+from verification.actions.models import Webhook, WebhookFormat
 from verification.owned import export, tables
 from verification.runs import evidence_store
 from verification.runs.models import Blob, Run
@@ -70,6 +72,35 @@ def test_what_opens_doors_is_not_in_it(whole: Project) -> None:
         *Webhook.objects.values_list("secret", flat=True),
     ):
         assert secret.encode() not in everything
+
+
+def test_the_address_of_a_chat_room_is_told_as_everywhere_else(whole: Project) -> None:
+    room = "https://chat.example/hooks/T0/secret-path-9f3a"
+    Webhook.objects.create(
+        project=whole, url=room, format=WebhookFormat.CHAT, topics=["run.finished"], secret="s" * 20
+    )
+
+    shown = [row["url"] for row in told(exported(whole), "actions.webhook")]
+
+    assert "https://chat.example/…9f3a" in shown
+    assert room not in shown
+
+
+def test_whoever_is_named_by_a_row_is_told_by_name_and_members_by_address(whole: Project) -> None:
+    member, left = make_user(whole, Role.REVIEWER), make_user(None)
+    for user in (member, left):
+        User.objects.filter(pk=user.pk).update(email=f"{user.username}@example.com")
+    record(Actor("left", user=left), "project.looked_at", whole, project=whole)
+
+    archive = exported(whole)
+
+    people = {one["id"]: one for one in json.loads(archive.read("people.json"))}
+    assert people[member.pk]["email"] == f"{member.username}@example.com"
+    assert (people[left.pk]["username"], people[left.pk]["email"]) == (left.username, "")
+    for model in tables.paths():
+        users = [one.attname for one in model._meta.concrete_fields if one.related_model is User]
+        for row in told(archive, model._meta.label_lower):
+            assert {row[name] for name in users} - {None} <= people.keys()
 
 
 def test_many_rows_come_page_by_page_and_each_once(

@@ -16,8 +16,9 @@ from verification.actions.models import (
 
 @admin.register(Webhook)
 class WebhookAdmin(ReadOnlyAdmin):
-    exclude = ("secret",)
-    list_display = ("project", "url", "topics", "is_enabled", "created_at")
+    exclude = ("secret", "url")
+    readonly_fields = ("shown_url",)
+    list_display = ("project", "shown_url", "topics", "is_enabled", "created_at")
     list_select_related = ("project",)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from django.core.serializers.json import DjangoJSONEncoder
@@ -15,7 +15,8 @@ from django.utils import timezone
 
 from loomverify.accounts.access import Access
 from loomverify.accounts.audit import record
-from loomverify.accounts.models import Project
+from loomverify.accounts.models import Member, Project, User
+from verification.actions.models import Webhook
 from verification.owned.tables import paths, rows_of
 from verification.runs.evidence_store import EvidenceLost, read_blob
 from verification.runs.exporting.answers import streamed_bytes
@@ -30,6 +31,16 @@ NOT_TOLD: Mapping[str, frozenset[str]] = {
     "runs.run": frozenset({"search"}),
 }
 """What opens doors, and what is only an index of the rest."""
+
+
+def _without_room(row: dict[str, Any]) -> dict[str, Any]:
+    """Whoever knows the address of a chat room writes into it."""
+    return row | {"url": Webhook(url=row["url"], format=row["format"]).shown_url}
+
+
+SHOWN: Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+    "actions.webhook": _without_room,
+}
 
 
 class Sink:
@@ -59,7 +70,7 @@ def exported(request: HttpRequest, access: Access) -> HttpResponseBase:
 
 
 def export_of(project: Project) -> Iterator[bytes]:
-    """`project.json`, `tables/<app>.<model>.jsonl`, `contents/<sha256>`, and `manifest.json` at last.
+    """`project.json`, `people.json`, `tables/…jsonl`, `contents/<sha256>`, at last `manifest.json`.
 
     Rows that are written while it is read may be missing or be told in their newer state.
     """
@@ -67,6 +78,7 @@ def export_of(project: Project) -> Iterator[bytes]:
     begun_at, counts, lost = timezone.now(), {}, 0
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:  # type: ignore[call-overload]
         archive.writestr("project.json", _json(_told(Project.objects.filter(pk=project.pk))[0]))
+        archive.writestr("people.json", _json(_people(project)))
         for model in sorted(paths(), key=lambda model: model._meta.label_lower):
             label = model._meta.label_lower
             counts[label] = 0
@@ -102,7 +114,30 @@ def _pages(rows: QuerySet[Model]) -> Iterator[list[dict[str, Any]]]:
 def _told(rows: QuerySet[Any]) -> list[dict[str, Any]]:
     hidden = NOT_TOLD.get(rows.model._meta.label_lower, frozenset())
     names = (field.attname for field in rows.model._meta.concrete_fields)
-    return list(rows.values(*(name for name in names if name not in hidden)))
+    found = rows.values(*(name for name in names if name not in hidden))
+    shown = SHOWN.get(rows.model._meta.label_lower)
+    return [shown(row) for row in found] if shown else list(found)
+
+
+def _people(project: Project) -> list[dict[str, Any]]:
+    """Whom the project's rows name: by `id`; addresses are those of its members alone."""
+    named: set[int] = set()
+    for model in paths():
+        for field in model._meta.concrete_fields:
+            if field.related_model is User:
+                rows = rows_of(model, project).exclude(**{field.name: None}).order_by()
+                named.update(rows.values_list(field.attname, flat=True).distinct())
+    members = set(Member.objects.filter(project=project).values_list("user_id", flat=True))
+    people = User.objects.filter(pk__in=named).order_by("pk")
+    return [
+        {
+            "id": one.pk,
+            "username": one.username,
+            "name": one.get_full_name(),
+            "email": one.email if one.pk in members else "",
+        }
+        for one in people
+    ]
 
 
 def _blobs(project: Project) -> Iterator[Blob]:
