@@ -95,6 +95,11 @@ class _Collector:
             "Events not handed on yet.",
             value=OutboxEvent.objects.filter(dispatched_at__isnull=True).count(),
         )
+        yield GaugeMetricFamily(
+            "loomverify_outbox_failing",
+            "Events that could not be handed on, and are tried again.",
+            value=OutboxEvent.objects.filter(dispatched_at__isnull=True, failures__gt=0).count(),
+        )
         yield from prometheus.gauges()
 
 

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
+from django.utils import timezone
 
 from loomverify.accounts.models import Project
 from verification.runs import outbox, relay
@@ -23,3 +26,78 @@ def test_a_long_backlog_of_events_leaves_the_turn_to_due_runs(
     relay.dispatch_outbox()
 
     assert waiting.count() == 0
+
+
+def test_an_event_that_one_room_cannot_take_holds_up_no_other(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard: list[str] = []
+
+    def hears(event: OutboxEvent) -> None:
+        heard.append(event.payload["run"])
+        Project.objects.filter(pk=project.pk).update(name=event.payload["run"])
+
+    def breaks(event: OutboxEvent) -> None:
+        if event.payload["run"] == "bad":
+            raise ValueError("no such thing")
+
+    monkeypatch.setattr(outbox, "_handlers", [hears, breaks])
+    for run in ("first", "bad", "last"):
+        outbox.add(outbox.RUN_FINISHED, project_id=project.pk, payload={"run": run})
+
+    relay.dispatch_outbox()
+    relay.dispatch_outbox()
+
+    left = OutboxEvent.objects.get(dispatched_at__isnull=True)
+    project.refresh_from_db()
+    assert heard == ["first", "bad", "last"]
+    assert (left.payload["run"], left.failures) == ("bad", 1)
+    assert left.next_at is not None
+    assert left.next_at > timezone.now()
+    assert project.name == "last"
+
+
+def test_an_event_that_could_not_be_taken_is_tried_again_ever_later(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tries: list[OutboxEvent] = []
+
+    def breaks_twice(event: OutboxEvent) -> None:
+        tries.append(event)
+        Project.objects.filter(pk=project.pk).update(name="undone")
+        if len(tries) < 3:
+            raise ValueError("not yet")
+
+    monkeypatch.setattr(outbox, "_handlers", [breaks_twice])
+    outbox.add(outbox.RUN_FINISHED, project_id=project.pk, payload={})
+    waits: list[timedelta] = []
+
+    for _ in range(3):
+        begun = timezone.now()
+        relay.dispatch_outbox()
+        event = OutboxEvent.objects.get()
+        waits.append((event.next_at or begun) - begun)
+        OutboxEvent.objects.update(next_at=begun)
+
+    assert event.dispatched_at is not None
+    assert (len(tries), event.failures) == (3, 2)
+    assert waits[0] < waits[1]
+
+
+def test_a_room_whose_sweep_breaks_keeps_no_other_from_its_turn(
+    db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    swept: list[str] = []
+
+    def breaks() -> int:
+        raise ValueError("it broke")
+
+    def sweeps() -> int:
+        swept.append("other")
+        return 0
+
+    monkeypatch.setattr(outbox, "_sweeps", [breaks, sweeps])
+
+    relay.sweep_rooms()
+
+    assert swept == ["other"]

@@ -18,7 +18,7 @@ from tests.trials.builders import make_legacy, make_trial, make_verifier
 from tests.trials.worked import worked
 from verification.engine.shadow import DiffClass
 from verification.engine.verifier import LEGACY_FLAGS, Flags, JudgeModels, VerifierSpec
-from verification.runs import outbox
+from verification.runs import relay
 from verification.trials.models import StopReason, Trial, TrialState
 from verification.trials.services import standing
 from verification.trials.services.stopping import close
@@ -96,7 +96,7 @@ def test_the_relay_looks_after_standing_trials(project: Project) -> None:
     make_legacy(project)
     flagged(project)
 
-    outbox.sweep()
+    relay.sweep_rooms()
 
     assert len(running(project)) == 1
 

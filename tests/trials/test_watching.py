@@ -24,7 +24,7 @@ from tests.trials.builders import (
 )
 from tests.trials.worked import unpublished
 from verification.engine.shadow import SideOutcome
-from verification.runs import outbox
+from verification.runs import relay
 from verification.runs.models import OutboxEvent, Run, RunState
 from verification.trials.models import Origin, StopReason, Trial, TrialState
 from verification.trials.services import promoting, stopping, watching
@@ -340,7 +340,7 @@ def test_the_relay_watches(project: Project, monkeypatch: pytest.MonkeyPatch) ->
     trial = promoted(project)
     make_runs(project, {"fail": 60})
 
-    outbox.sweep()
+    relay.sweep_rooms()
 
     assert watch_of(trial).drift_at is not None
 

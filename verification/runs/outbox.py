@@ -5,13 +5,18 @@ Rooms above register here, in their `AppConfig.ready()`, what they want to hear 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import transaction
+from django.db import InterfaceError, OperationalError, transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from verification.runs.models import OutboxEvent
+
+logger = logging.getLogger(__name__)
 
 RUN_FINISHED = "run.finished"
 RUN_DECIDED = "run.decided"
@@ -43,6 +48,7 @@ TOPICS = (
 )
 
 DISPATCH_BATCH = 200
+FIRST_DELAY_SECONDS, LONGEST_DELAY_SECONDS = 5, 3600
 
 Handler = Callable[[OutboxEvent], None]
 Sweep = Callable[[], int]
@@ -52,7 +58,10 @@ _sweeps: list[Sweep] = []
 
 
 def subscribe(handler: Handler) -> None:
-    """Call `handler` once per event, inside the transaction that marks it dispatched."""
+    """Call `handler` once per event, inside the transaction that marks it dispatched.
+
+    What it raises keeps the event, and undoes what others did with it.
+    """
     _handlers.append(handler)
 
 
@@ -75,21 +84,50 @@ def add(
 
 
 def dispatch() -> int:
-    """Hand on what is due, oldest first; return how many events were handed on."""
+    """Hand on what is due, oldest first; return how many events were looked at.
+
+    One that a handler cannot take stays, is tried again later, and holds up no other.
+    """
+    now = timezone.now()
+    is_due = Q(next_at__isnull=True) | Q(next_at__lte=now)
     with transaction.atomic():
         due = list(
             OutboxEvent.objects.select_for_update(skip_locked=True)
-            .filter(dispatched_at__isnull=True)
+            .filter(is_due, dispatched_at__isnull=True)
             .order_by("id")[:DISPATCH_BATCH]
         )
+        taken = [event.pk for event in due if _is_taken(event)]
+        OutboxEvent.objects.filter(pk__in=taken).update(dispatched_at=now)
         for event in due:
-            for handler in _handlers:
-                handler(event)
-        OutboxEvent.objects.filter(pk__in=[event.pk for event in due]).update(
-            dispatched_at=timezone.now()
-        )
+            if event.pk not in taken:
+                _try_later(event, now)
     return len(due)
 
 
-def sweep() -> int:
-    return sum(callback() for callback in _sweeps)
+def _is_taken(event: OutboxEvent) -> bool:
+    """By every handler, or by none.
+
+    Raises:
+        OperationalError, InterfaceError: the database is lost, and no handler is to blame.
+    """
+    try:
+        with transaction.atomic():
+            for handler in _handlers:
+                handler(event)
+    except (OperationalError, InterfaceError):
+        raise
+    except Exception:
+        logger.exception("event_not_handed_on event=%s topic=%s", event.uuid, event.topic)
+        return False
+    return True
+
+
+def _try_later(event: OutboxEvent, now: datetime) -> None:
+    delay = min(LONGEST_DELAY_SECONDS, FIRST_DELAY_SECONDS * 2**event.failures)
+    event.failures += 1
+    event.next_at = now + timedelta(seconds=delay)
+    event.save(update_fields=["failures", "next_at"])
+
+
+def sweeps() -> Sequence[Sweep]:
+    return tuple(_sweeps)

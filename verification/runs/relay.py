@@ -48,13 +48,18 @@ def relay_forever() -> None:
 def turn() -> None:
     """Do everything once. One part's failure does not keep the others from their turn."""
     for part in PARTS:
-        try:
-            part()
-        except DatabaseError as error:
-            logger.warning("relay_lost_database part=%s error=%s", part.__name__, error)
-            connection.close()
-        except Exception:
-            logger.exception("relay_failed part=%s", part.__name__)
+        _do(part)
+
+
+def _do(part: Callable[[], object]) -> None:
+    name = f"{part.__module__}.{part.__name__}"
+    try:
+        part()
+    except DatabaseError as error:
+        logger.warning("relay_lost_database part=%s error=%s", name, error)
+        connection.close()
+    except Exception:
+        logger.exception("relay_failed part=%s", name)
 
 
 def sweep_runs() -> int:
@@ -102,7 +107,8 @@ def dispatch_outbox() -> None:
 
 
 def sweep_rooms() -> None:
-    outbox.sweep()
+    for sweep in outbox.sweeps():
+        _do(sweep)
 
 
 def sweep_remediations() -> None:

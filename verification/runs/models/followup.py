@@ -66,6 +66,10 @@ class OutboxEvent(models.Model):
     payload = models.JSONField()
     created_at = models.DateTimeField()
     dispatched_at = models.DateTimeField(null=True, blank=True)
+    failures = models.PositiveIntegerField(default=0, db_default=0)
+    next_at = models.DateTimeField(
+        null=True, blank=True, help_text="After a failure: not to be handed on before."
+    )
 
     class Meta:
         indexes: ClassVar = [
