@@ -53,14 +53,14 @@ def empty_queue() -> Iterator[None]:
     drain_queue()
 
 
-def drain_queue() -> list[tuple[int, int]]:
+def drain_queue() -> list[tuple[Any, ...]]:
     """The arguments of the wake-ups that lie on the bulk queue, which is empty afterwards."""
     return [arguments for _name, arguments in drain_messages()]
 
 
-def drain_messages() -> list[tuple[str, tuple[int, int]]]:
+def drain_messages() -> list[tuple[str, tuple[Any, ...]]]:
     """The tasks' names and arguments on the bulk queue, which is empty afterwards."""
-    found: list[tuple[str, tuple[int, int]]] = []
+    found: list[tuple[str, tuple[Any, ...]]] = []
     with app.connection_for_read() as connection:
         queue = Queue(BULK, exchange=BULK, routing_key=BULK)(connection.default_channel)
         queue.declare()

@@ -3,19 +3,20 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from django.utils import timezone
 
 from loomverify.accounts.access import SYSTEM
 from loomverify.accounts.models import AuditEntry, Project
-from tests.actions.conftest import drain_queue
+from tests.actions.conftest import drain_queue, hooked
 from tests.actions.receiver import Receiver
 from verification.actions import services
 from verification.actions.models import Delivery, DeliveryState, Webhook
-from verification.actions.sending import Answer
+from verification.actions.sending import Answer, post
 from verification.actions.services import deliveries
+from verification.actions.targets import Target
 from verification.runs import outbox
 from verification.runs.models import OutboxEvent
 
@@ -91,7 +92,7 @@ def test_a_delivery_is_signed_so_that_a_receiver_can_check_it(
         (500, 500, "Answered 500."),
         (404, 404, "Answered 404."),
         (302, 302, "Answered 302; redirects are not followed."),
-        ("close", None, "RemoteProtocolError"),
+        ("close", None, "What came back was no answer of HTTP."),
     ],
 )
 def test_a_failed_attempt_is_retried_later(
@@ -128,6 +129,44 @@ def test_a_silent_receiver_is_left_after_the_time_limit(
     delivery.refresh_from_db()
     assert state is DeliveryState.PENDING
     assert delivery.last_error == "No answer within 0.2 s."
+
+
+@pytest.mark.parametrize(
+    ("token", "authorization", "error"),
+    [
+        ("t0ken\r\n", "Bearer t0ken", ""),
+        ("t0\nken", None, "The variable LOOMVERIFY_KEY_HOST is not one line of text."),
+        ("tökén", None, "The variable LOOMVERIFY_KEY_HOST holds letters that cannot be sent."),
+    ],
+)
+def test_a_token_that_cannot_be_sent_is_told_of_and_told_to_nobody(
+    project: Project,
+    receiver: Receiver,
+    monkeypatch: pytest.MonkeyPatch,
+    token: str,
+    authorization: str | None,
+    error: str,
+) -> None:
+    monkeypatch.setenv("LOOMVERIFY_KEY_HOST", token)
+    monkeypatch.setenv("LOOMVERIFY_KEY_HOST_PROJECTS", "*")
+    hooked(project, receiver.url, credential_reference="LOOMVERIFY_KEY_HOST")
+    delivery = dispatched(project)
+
+    attempt(delivery)
+
+    delivery.refresh_from_db()
+    assert delivery.last_error == error
+    assert [one.headers.get("Authorization") for one in receiver.received] == (
+        [authorization] if authorization else []
+    )
+
+
+def test_an_error_of_the_library_is_told_in_words_of_ours(receiver: Receiver) -> None:
+    target = Target(receiver.url, ("127.0.0.1",))
+
+    answer = post(target, headers={"Authorization": "Bearer t0ken\r"}, body=b"{}")
+
+    assert answer == Answer(None, "The address or a header cannot be sent.")
 
 
 def test_the_same_event_and_bytes_are_sent_at_each_attempt(
@@ -189,11 +228,11 @@ def test_a_delivery_whose_worker_died_goes_to_another(
     Delivery.objects.update(attempts=1, lease_until=past, next_at=past)
 
     services.sweep()
-    [(delivery_id, number)] = drain_queue()
-    state = services.deliver(delivery_id=delivery_id, attempt=number)
+    [(webhook_id, until)] = drain_queue()
+    services.serve(webhook_id=webhook_id, taken_until=datetime.fromisoformat(until))
 
-    assert (delivery_id, number) == (delivery.pk, 2)
-    assert state is DeliveryState.DELIVERED
+    delivery.refresh_from_db()
+    assert (delivery.attempts, delivery.state) == (2, DeliveryState.DELIVERED)
 
 
 def test_the_end_of_an_attempt_whose_lease_was_lost_is_not_stored(
@@ -218,12 +257,15 @@ def test_the_end_of_an_attempt_whose_lease_was_lost_is_not_stored(
 def test_the_sweep_wakes_what_is_due_and_not_again_at_once(
     project: Project, webhook: Webhook, empty_queue: None
 ) -> None:
-    delivery = dispatched(project)
+    dispatched(project)
+    dispatched(project)
 
     counts = [services.sweep(), services.sweep()]
 
+    webhook.refresh_from_db()
     assert counts == [1, 0]
-    assert drain_queue() == [(delivery.pk, 1)]
+    assert webhook.busy_until is not None
+    assert drain_queue() == [(webhook.pk, webhook.busy_until.isoformat())]
 
 
 def test_the_sweep_gives_up_a_last_attempt_that_was_lost(

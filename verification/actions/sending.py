@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 from dataclasses import dataclass
 
 import httpx
@@ -38,12 +39,34 @@ async def _post_in_time(target: Target, headers: dict[str, str], body: bytes) ->
     except TimeoutError:
         return Answer(None, f"No answer within {TIMEOUT_SECONDS:g} s.")
     except (httpx.HTTPError, httpx.InvalidURL) as error:
-        return Answer(None, f"{type(error).__name__}: {error}"[:300])
+        return Answer(None, _lost_by(error))
     if 200 <= status < 300:
         return Answer(status)
     if 300 <= status < 400:
         return Answer(status, f"Answered {status}; redirects are not followed.")
     return Answer(status, f"Answered {status}.")
+
+
+LOST: tuple[tuple[type[Exception], str], ...] = (
+    (httpx.ConnectError, "No connection could be made."),
+    (httpx.TimeoutException, "No connection could be made in time."),
+    (httpx.NetworkError, "The connection was cut before an answer came."),
+    (httpx.RemoteProtocolError, "What came back was no answer of HTTP."),
+    (httpx.LocalProtocolError, "The address or a header cannot be sent."),
+    (httpx.InvalidURL, "The address is none."),
+)
+
+
+def _lost_by(error: Exception) -> str:
+    """In words of ours: a library's may hold what was to be sent, a token too."""
+    cause: BaseException | None = error
+    while cause:
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return f"Its certificate is not trusted: {cause.verify_message}."
+        if isinstance(cause, ssl.SSLError):
+            return "No connection by TLS could be made."
+        cause = cause.__cause__ or cause.__context__
+    return next((said for kind, said in LOST if isinstance(error, kind)), "It could not be sent.")
 
 
 async def _post_to_first(target: Target, headers: dict[str, str], body: bytes) -> int:

@@ -68,14 +68,24 @@ def _key(row: JudgeConnection) -> str:
     """The environment's connections may go without one: local models ask for none."""
     if row.is_environment or not row.key_reference:
         return os.environ.get(row.key_reference, "") if row.key_reference else ""
-    return key_in(row.key_reference, project=row.project.slug)
+    return token_in(row.key_reference, project=row.project.slug)
+
+
+def token_in(variable: str, *, project: str) -> str:
+    """A secret that a header can carry; see `key_in`."""
+    token = key_in(variable, project=project)
+    if not token.isascii():
+        raise ConnectionUnusable(f"The variable {variable} holds letters that cannot be sent.")
+    return token
 
 
 def key_in(variable: str, *, project: str) -> str:
     """The secret in a variable that the operator has given to the project of this slug.
 
+    Blanks around it are no part of it: a file of variables may end its lines otherwise.
+
     Raises:
-        ConnectionUnusable: it is not given, or not there.
+        ConnectionUnusable: it is not given, not there, or no line of text.
     """
     if not may_be_named(variable):
         raise ConnectionUnusable("Its key's variable is not one that projects may name.")
@@ -84,9 +94,11 @@ def key_in(variable: str, *, project: str) -> str:
             f"The operator has not given {variable} to this project: "
             f"{variable}{PROJECTS_SUFFIX} does not name it."
         )
-    key = os.environ.get(variable, "")
+    key = os.environ.get(variable, "").strip()
     if not key:
         raise ConnectionUnusable(f"Workers do not see the variable {variable}.")
+    if not key.isprintable():
+        raise ConnectionUnusable(f"The variable {variable} is not one line of text.")
     return key
 
 

@@ -14,7 +14,7 @@ from verification.actions.formats import chat, status
 from verification.actions.models import Delivery, Webhook, WebhookFormat
 from verification.actions.signing import sign
 from verification.actions.targets import Target, allowed_target
-from verification.verifiers.selectors import key_in
+from verification.verifiers.selectors import token_in
 
 COMMIT = re.compile(r"[0-9a-f]{40,64}")
 
@@ -44,7 +44,7 @@ def request_of(delivery: Delivery) -> tuple[Target, dict[str, str], bytes]:
 def _credential(webhook: Webhook) -> dict[str, str]:
     if not webhook.credential_reference:
         return {}
-    token = key_in(webhook.credential_reference, project=webhook.project.slug)
+    token = token_in(webhook.credential_reference, project=webhook.project.slug)
     return {"Authorization": f"Bearer {token}"}
 
 

@@ -33,6 +33,9 @@ class Webhook(models.Model):
     credential_reference = models.CharField(max_length=120, blank=True)
     secret = models.CharField(max_length=100)
     is_enabled = models.BooleanField(default=True)
+    busy_until = models.DateTimeField(
+        null=True, blank=True, help_text="Until then one worker alone sends to it, or none does."
+    )
     created_by = models.CharField(max_length=200, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -82,6 +85,11 @@ class Delivery(models.Model):
         indexes: ClassVar = [
             models.Index(
                 fields=["next_at"], condition=models.Q(state="pending"), name="delivery_due"
+            ),
+            models.Index(
+                fields=["webhook", "next_at"],
+                condition=models.Q(state="pending"),
+                name="delivery_due_to",
             ),
             models.Index(fields=["project", "-created_at", "-id"], name="delivery_newest"),
             models.Index(

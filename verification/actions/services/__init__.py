@@ -1,12 +1,11 @@
 """The only writers of this room."""
 
 from verification.actions.services.deliveries import (
-    DELIVER_TASK,
     add_delivery,
     deliver,
     on_event,
-    sweep,
 )
+from verification.actions.services.endpoints import SERVE_TASK, serve, sweep
 from verification.actions.services.redelivering import redeliver, redeliver_given_up
 from verification.actions.services.subscribing import Subscription
 from verification.actions.services.webhooks import (
@@ -18,7 +17,7 @@ from verification.actions.services.webhooks import (
 )
 
 __all__ = [
-    "DELIVER_TASK",
+    "SERVE_TASK",
     "TEST_TOPIC",
     "Subscription",
     "add_delivery",
@@ -29,6 +28,7 @@ __all__ = [
     "redeliver_given_up",
     "remove_webhook",
     "send_test",
+    "serve",
     "set_enabled",
     "sweep",
 ]

@@ -1,7 +1,4 @@
-"""Events on their way to webhooks: written by the relay, sent by workers, retried, given up.
-
-A wake-up names the attempt it is for: one that comes late or twice finds nothing to do.
-"""
+"""Events on their way to webhooks: written by the relay, sent by workers, retried, given up."""
 
 from __future__ import annotations
 
@@ -11,12 +8,9 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
 from django.db.models import F, Q
 from django.utils import timezone
-from kombu.exceptions import OperationalError
 
-from loomverify.celery import BULK, app
 from verification.actions.formats.sent import request_of
 from verification.actions.models import (
     ActionKind,
@@ -36,12 +30,8 @@ logger = logging.getLogger(__name__)
 
 MAX_ATTEMPTS = 8
 LEASE_SECONDS = 60
-SWEEP_BATCH = 200
-WAKE_AGAIN_SECONDS = 10
 FIRST_RETRY_SECONDS = 5.0
 LONGEST_RETRY_SECONDS = 3600.0
-DELIVER_TASK = "verification.actions.deliver"
-MESSAGE_LIFE_SECONDS = 600
 
 
 def on_event(event: OutboxEvent) -> None:
@@ -91,38 +81,6 @@ def add_delivery(
         },
     )
     return delivery
-
-
-def sweep() -> int:
-    """Wake a worker for each delivery that is due; return how many. The relay calls this."""
-    now = timezone.now()
-    with transaction.atomic():
-        due = list(
-            Delivery.objects.select_for_update(skip_locked=True, of=("self",))
-            .filter(state=DeliveryState.PENDING, next_at__lte=now, webhook__is_enabled=True)
-            .order_by("next_at")
-            .values_list("pk", "attempts")[:SWEEP_BATCH]
-        )
-        rows = Delivery.objects.filter(pk__in=[pk for pk, _ in due])
-        # A last attempt whose worker was lost never reported its end.
-        rows.filter(attempts__gte=MAX_ATTEMPTS).update(
-            state=DeliveryState.DEAD, lease_until=None, last_error="The last attempt was lost."
-        )
-        rows.update(next_at=now + timedelta(seconds=WAKE_AGAIN_SECONDS))
-    try:
-        for pk, attempts in due:
-            if attempts < MAX_ATTEMPTS:
-                app.send_task(
-                    DELIVER_TASK,
-                    args=(pk, attempts + 1),
-                    queue=BULK,
-                    expires=MESSAGE_LIFE_SECONDS,
-                    retry=False,
-                )
-    except (OperationalError, OSError):
-        logger.warning("deliveries_not_woken count=%d", len(due))
-        return 0
-    return len(due)
 
 
 def deliver(*, delivery_id: int, attempt: int) -> DeliveryState | None:
