@@ -61,6 +61,29 @@ def test_what_gates_told_is_added_up(measured: Measured, total: float | None) ->
     assert (found and found.total) == total
 
 
+@pytest.mark.parametrize(
+    ("files", "why"),
+    [
+        ((), "2 of 5"),
+        ((("src/b.js", 3),), "2 of 5; 3 new lines in src/b.js were in no report"),
+        ((("src/b.js", 1),), "2 of 5; 1 new line in src/b.js was in no report"),
+        (
+            (("a.js", 2), ("b.js", 1), ("c.js", 1)),
+            "2 of 5; 4 new lines in a.js and 2 other files were in no report",
+        ),
+        ((("a.cs", 0),), "2 of 5; a.cs was in no report"),
+        ((("a.cs", 0), ("b.cs", 0)), "2 of 5; a.cs and 1 other file were in no report"),
+    ],
+)
+def test_new_lines_that_no_report_speaks_of_are_told_of(
+    files: tuple[tuple[str, int], ...], why: str
+) -> None:
+    found = automated(replace(ALL_WELL, changed_lines=(2, 5), unreported=files))
+
+    assert found is not None
+    assert found.parts[-1].why == why
+
+
 def test_what_was_not_measured_earns_nothing_and_says_so() -> None:
     found = automated(Measured(lint_problems=0))
 

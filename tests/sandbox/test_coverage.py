@@ -53,10 +53,25 @@ def test_lines_that_ran_and_lines_that_did_not_are_told_apart(
 
 
 def test_what_no_test_imports_was_not_run(engine: APIClient) -> None:
-    found = tried(engine, PYTHON, "test", covers=True).judged["test"].coverage
+    files = {**PYTHON, "tools/no_package.py": "x = 1\n", "venv/lib/other.py": "x = 1\n"}
+
+    found = tried(engine, files, "test", covers=True).judged["test"].coverage
 
     assert found is not None
     assert found.files["unused.py"].missed == {1}
+    assert found.files["tools/no_package.py"].missed == {1}
+    assert "venv/lib/other.py" not in found.files
+
+
+def test_a_report_of_node_that_speaks_of_no_file_is_one_of_nothing_loaded(
+    engine: APIClient,
+) -> None:
+    files = {**NODE, "calc.test.js": "require('node:test')('nothing', () => {});\n"}
+
+    found = tried(engine, files, "test", covers=True).judged["test"].coverage
+
+    assert found is not None
+    assert found.files == {}
 
 
 def test_nothing_is_measured_where_nobody_asks(engine: APIClient) -> None:

@@ -32,6 +32,7 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
         "DOCKER_HOST": os.environ.get("DOCKER_HOST", ""),
         "LOOMVERIFY_SANDBOX_IMAGE_PYTHON": IMAGE,
         "LOOMVERIFY_SANDBOX_IMAGE_GO": IMAGE,
+        "LOOMVERIFY_SANDBOX_IMAGE_NODE": IMAGE,
     }
     options: dict[str, Any] = {"settings": "tests.faults.settings", "variables": variables}
     names = ("web", "worker", "worker-sandbox", "relay")
@@ -161,6 +162,26 @@ def test_only_what_is_new_since_the_base_counts(stack: Stack) -> None:
     assert (rejected["verdict"], finding["path"]) == ("reject", "test_more.py")
     [[count]] = stack.query("select count(*) from runs_basegateresult where reused_from_id is null")
     assert count == 2, "the base was built and tested once for both"
+
+
+def test_new_code_of_node_that_no_test_loads_was_not_run(stack: Stack) -> None:
+    before = {
+        "package.json": '{"name": "calc", "scripts": {"test": "node --test"}}',
+        "calc.js": "exports.one = () => 1;\n",
+        "calc.test.js": "const { one } = require('./calc.js');\n"
+        "require('node:test')('one', () => { if (one() < 1) throw new Error(); });\n",
+    }
+    work = {
+        **before,
+        "calc.js": "exports.one = () => 1;\nexports.two = 2;\n",
+        "src/b.js": "// Half of it.\nexports.half = (a) => {\n  return a / 2;\n};\n",
+    }
+
+    run = ended(stack, submitted(stack, work, "unloaded", base=before))
+
+    parts = {one["name"]: one["why"] for one in run["score"]["parts"]}
+    told = "1 of 3; 2 new lines in src/b.js were in no report"
+    assert parts["coverage of changed lines"] == told
 
 
 def test_what_fails_only_while_lines_are_counted_is_not_the_works_fault(stack: Stack) -> None:

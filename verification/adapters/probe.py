@@ -30,6 +30,7 @@ from verification.engine.evidence import (
 )
 from verification.engine.grammars import seconds_for
 from verification.engine.matching import TOO_LONG
+from verification.engine.reports.record import lines_of_runs
 
 Allowance = Callable[[Iterable[tuple[str, int]]], float]
 """Seconds for one request by the (path, size) of its files."""
@@ -70,6 +71,13 @@ class ChildProbe:
             else [SyntaxProblem(*problem) for problem in row]
             for row in rows
         ]
+
+    def code_lines(self, sources: Sequence[tuple[str, bytes]]) -> Sequence[frozenset[int] | None]:
+        """Lines of code of files (path, content), in their order; None: they are not known."""
+        seconds = self.allowance([(path, len(content)) for path, content in sources])
+        header = {"ask": "code", "paths": [path for path, _ in sources]}
+        rows = self._ask(header, [content for _, content in sources], seconds)["files"]
+        return [None if row is None else lines_of_runs(row) for row in rows]
 
     def search(
         self, patterns: Sequence[Pattern], texts: Sequence[bytes], *, seconds: float

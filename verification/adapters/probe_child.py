@@ -24,8 +24,10 @@ from verification.engine.evidence import (
     UnsupportedPattern,
 )
 from verification.engine.grammars import PYTHON, Parsed, grammar_of
+from verification.engine.grammars.code_lines import code_lines
 from verification.engine.grammars.notebook import NOTEBOOK
 from verification.engine.matching import Texts, search
+from verification.engine.reports.record import runs_of
 
 _NO_CODE = "The code of its cells was not looked into: {}"
 
@@ -53,6 +55,9 @@ def answer(header: dict[str, Any], parts: Sequence[bytes]) -> Iterator[dict[str,
         texts = Texts(parts)
         yield {"read": True}
         yield from map(_found_row, search(patterns, texts, clock=time.monotonic))
+    elif header["ask"] == "code":
+        found = map(code_lines, header["paths"], parts)
+        yield {"files": [None if one is None else list(runs_of(one)) for one in found]}
     else:
         parsed = parse(list(zip(header["paths"], parts, strict=True)))
         yield {"files": [_parsed_row(one) for one in parsed]}

@@ -17,6 +17,7 @@ from verification.engine.evidence import (
     SyntaxProblem,
 )
 from verification.engine.grammars import Parsed, grammar_of
+from verification.engine.grammars.code_lines import code_lines
 from verification.engine.judges.asking import Answer, CustomAnswer, Question
 from verification.engine.matching import Texts, search
 
@@ -49,6 +50,9 @@ class InProcessProbe:
         self, sources: Sequence[tuple[str, bytes]]
     ) -> Sequence[Sequence[SyntaxProblem] | NotInspected]:
         return [_parsed(path, content) for path, content in sources]
+
+    def code_lines(self, sources: Sequence[tuple[str, bytes]]) -> Sequence[frozenset[int] | None]:
+        return [code_lines(path, content) for path, content in sources]
 
     def start(self) -> None:
         """There is nothing to start."""

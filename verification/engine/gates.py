@@ -45,7 +45,8 @@ class GateReport:
     was looked for. With a base, `old_failures` and `old_problems` count those that were there before
     the work and are left out; `is_old`: nothing else is wrong. `coverage` is (covered, all) lines,
     `changed_lines` the same of those that are new, of which no test ran `unrun`: path, first,
-    last. `started_ms` counts from the first gate's begin. `is_guess`: counted in a text for people.
+    last; `unreported` are changed files that no report speaks of, with how many of their lines are
+    new code, 0 where that is not known. `started_ms` counts from the first gate's begin. `is_guess`: counted in a text for people.
     `is_word`: told by a report that the work names itself.
     `is_lost`: the sandbox failed, not the work. `contradiction` says in words what cannot be true
     together. `log` and `record` are SHA-256 and size of what is kept of the output and of all that
@@ -71,6 +72,7 @@ class GateReport:
     coverage: tuple[int, int] | None = None
     changed_lines: tuple[int, int] | None = None
     unrun: tuple[tuple[str, int, int], ...] = ()
+    unreported: tuple[tuple[str, int], ...] = ()
     is_guess: bool = False
     is_word: bool = False
     is_lost: bool = False
@@ -109,7 +111,8 @@ class GateReport:
         read["tests"] = TestCounts(**saved["tests"]) if saved["tests"] is not None else None
         read["failures"] = tuple(map(TestCase.from_json, saved["failures"]))
         read["problems"] = tuple(map(Problem.from_json, saved["problems"]))
-        read["unrun"] = tuple(tuple(one) for one in saved.get("unrun", ()))
+        for name in ("unrun", "unreported"):
+            read[name] = tuple(tuple(one) for one in saved.get(name, ()))
         for name in ("log", "record", "coverage", "changed_lines"):
             read[name] = tuple(saved[name]) if saved.get(name) else None
         return cls(**read)

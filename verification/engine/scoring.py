@@ -11,6 +11,7 @@ from enum import StrEnum
 from processes.definition.model import ScoreLoop
 from verification.engine.outcome import Verdict
 from verification.engine.rating import SEMANTIC_PARTS, Rating
+from verification.engine.reports.coverage import unreported_words
 from verification.engine.reports.model import TestCounts
 
 TOP = 10.0
@@ -49,7 +50,8 @@ class LoopDecision(StrEnum):
 class Measured:
     """What gates told; None: it was not measured.
 
-    `changed_lines` are (covered, all) of those that a coverage report speaks of. `why` says by part
+    `changed_lines` are (covered, all) of those that are code, `unreported` the files among them that
+    no coverage report speaks of, with how many lines of theirs count. `why` says by part
     why it was not measured; a part that only counts where it is measured is told of by that alone.
     """
 
@@ -60,6 +62,7 @@ class Measured:
     critical_errors: int | None = None
     high_security: int | None = None
     changed_lines: tuple[int, int] | None = None
+    unreported: tuple[tuple[str, int], ...] = ()
     why: Mapping[str, str] = field(default_factory=dict, hash=False)
 
 
@@ -241,7 +244,8 @@ def _coverage(measured: Measured) -> Part:
     covered, lines = measured.changed_lines or (0, 0)
     if not lines:
         return replace(_unmeasured(measured, PartName.COVERAGE, 1), is_optional=True)
-    found = _found(PartName.COVERAGE, 1, covered / lines, f"{covered} of {lines}")
+    told = "; ".join(filter(None, (f"{covered} of {lines}", unreported_words(measured.unreported))))
+    found = _found(PartName.COVERAGE, 1, covered / lines, told)
     return replace(found, is_optional=True)
 
 

@@ -108,7 +108,7 @@ def _load(lease: Lease, begun: Begun, *, in_sandbox: bool) -> tuple[Work, Case, 
     if case.phase.gates:
         gates = absent()
         if in_sandbox and gates is not None:
-            gates = SandboxGates(work, begun, files, workspace, lease)
+            gates = SandboxGates(work, begun, files, workspace, lease, probe().code_lines)
     return work, case, Ports(workspace, probe(), time.monotonic, judge, custom(), gates), judge
 
 

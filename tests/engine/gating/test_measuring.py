@@ -98,6 +98,18 @@ def test_what_says_nothing_of_the_work_earns_nothing_and_is_named(
     assert (part.is_measured, part.points, part.why) == (False, 0, why)
 
 
+def test_where_nobody_knows_which_lines_are_new_the_files_that_no_report_speaks_of_are_named() -> (
+    None
+):
+    silent = gate("test", tests=TestCounts(passed=4), unreported=(("a.cs", 0),))
+
+    part = parts([*GOOD.values(), silent])["coverage of changed lines"]
+    alone = parts([silent])["coverage of changed lines"]
+
+    assert (part.points, part.why) == (0.5, "1 of 2; a.cs was in no report")
+    assert (alone.is_measured, alone.why) == (False, "a.cs was in no report")
+
+
 def test_one_component_that_was_lost_is_not_made_up_for_by_another() -> None:
     lost = [replace(one, component="web", is_lost=True) for one in GOOD.values()]
 

@@ -130,6 +130,11 @@ def test_a_block_of_go_that_one_package_ran_has_run() -> None:
     assert gocover.read(content).files == {"a.go": FileCoverage(frozenset({1, 2}))}
 
 
+@pytest.mark.parametrize("content", [b"", b"TN:\n"])  # of Jest, of Node
+def test_a_report_of_no_file_says_that_nothing_was_loaded(content: bytes) -> None:
+    assert read_coverage(CoverageFormat.LCOV, content) == Coverage({})
+
+
 def test_counts_of_a_record_that_is_told_twice_are_summed() -> None:
     record = b"SF:a.c\nDA:1,%d,checksum\nDA:2,0\nDA:3,-1\nend_of_record\n"
 

@@ -6,16 +6,24 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from itertools import islice
+from types import MappingProxyType
+from typing import Any
 
 from verification.engine.gates import GateReport
 from verification.engine.gating.stages import Part
+from verification.engine.gating.unreported import is_code
 from verification.engine.reports.coverage import changed_lines, lines_of_diff
-from verification.engine.reports.model import Coverage, Unreadable
+from verification.engine.reports.model import Coverage, FileCoverage, Unreadable
 from verification.engine.reports.record import runs_of
 
 MAX_FILE_BYTES = 1_000_000
 MAX_FILES = 500
 MAX_UNRUN = 50
+MAX_UNREPORTED = 50
+UNWEIGHED: Mapping[str, Any] = MappingProxyType(
+    {"changed_lines": None, "unrun": (), "unreported": ()}
+)
+"""A report as `weighed` finds it."""
 
 Read = Callable[[str], bytes | None]
 Changed = Mapping[str, frozenset[int]]
@@ -60,16 +68,34 @@ def covering(part: Part, *, is_wanted: bool) -> Part:
     return replace(part, stages=stages)
 
 
-def weighed(report: GateReport, coverage: Coverage, changed: Changed) -> GateReport:
-    """Told which of the new lines the tests ran, and the first of those they did not."""
+def weighed(
+    report: GateReport,
+    coverage: Coverage,
+    changed: Changed,
+    silent: Mapping[str, frozenset[int] | None] = MappingProxyType({}),
+) -> GateReport:
+    """Told which of the new lines the tests ran, and the first of those they did not.
+
+    `silent` are files that no report speaks of, with their lines of code: no test loaded them. None:
+    which of their lines are code is not known.
+    """
+    code = {path: lines for path, lines in changed.items() if is_code(path)}
+    unloaded = {path: FileCoverage(missed=lines) for path, lines in silent.items() if lines}
+    whole = Coverage({**coverage.files, **unloaded})
     missed = (
         (path, first, last)
-        for path, lines in sorted(changed.items())
-        if (file := coverage.files.get(path)) is not None
+        for path, lines in sorted(code.items())
+        if (file := whole.files.get(path)) is not None
         for first, last in runs_of(lines & file.missed)
     )
+    unreported = (
+        (path, len(code.get(path, frozenset()) & (lines or frozenset())))
+        for path, lines in sorted(silent.items())
+    )
+    told = ((path, count) for path, count in unreported if count or silent[path] is None)
     return replace(
         report,
-        changed_lines=changed_lines(coverage, changed),
+        changed_lines=changed_lines(whole, code),
         unrun=tuple(islice(missed, MAX_UNRUN)),
+        unreported=tuple(islice(told, MAX_UNREPORTED)),
     )

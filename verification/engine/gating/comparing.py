@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from verification.engine.gates import OUT_OF_MEMORY_EXIT_CODE, GateReport, is_warning
 from verification.engine.gating.anchoring import by_line
+from verification.engine.gating.changing import UNWEIGHED
 from verification.engine.gating.judging import MAX_TOLD, Judged
 from verification.engine.gating.stages import BUILD, INSTALL, LINT, RUN, SECURITY
 from verification.engine.outcome import Status
@@ -47,7 +48,7 @@ def restored(told: Judged) -> GateReport:
     if told.problems:
         report = replace(report, problems=told.problems.problems[:MAX_TOLD], old_problems=0)
     unwaived = tuple(replace(one, waived="") for one in report.problems)
-    return replace(report, problems=unwaived, is_old=False, changed_lines=None, unrun=())
+    return replace(report, problems=unwaived, is_old=False, **UNWEIGHED)
 
 
 def anchored(told: Judged, read: Callable[[str], bytes]) -> Judged:

@@ -57,7 +57,7 @@ MARKERS = {
 }
 SUFFIXES = {
     Language.PYTHON: (".py",),
-    Language.NODE: (".js", ".mjs", ".cjs", ".ts", ".tsx", ".jsx"),
+    Language.NODE: (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx"),
     Language.GO: (".go",),
     Language.RUST: (".rs",),
     Language.JAVA: (".java", ".kt"),

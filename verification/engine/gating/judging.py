@@ -71,7 +71,7 @@ def judged(part: Part, stage: Stage, ended: Ended) -> Judged:
     # Here once for all who ask: a score, a base, whoever takes the result over, the page.
     said = contradiction_of(found.report)
     found = replace(found, report=replace(found.report, contradiction=said))
-    if stage.cover is None or not ended.coverage:
+    if stage.cover is None or ended.coverage is None:
         return found
     try:
         coverage = read_coverage(

@@ -17,6 +17,7 @@ from verification.engine.gating.stages import (
     TYPES,
 )
 from verification.engine.outcome import Status
+from verification.engine.reports.coverage import unreported_words
 from verification.engine.reports.model import ProblemSeverity, TestCounts
 from verification.engine.scoring import Measured, PartName
 
@@ -47,6 +48,7 @@ def measured(reports: Sequence[GateReport], asked: Collection[str] = ()) -> Meas
         critical_errors=_critical(of_all),
         high_security=_high(looks),
         changed_lines=_changed(tests),
+        unreported=tuple(file for one in tests.reports for file in one.unreported),
     )
     why = {
         PartName.BUILD: _why_not_built(builds, found),
@@ -54,7 +56,7 @@ def measured(reports: Sequence[GateReport], asked: Collection[str] = ()) -> Meas
         PartName.LINT: _why(lints) if found.lint_problems is None else "",
         PartName.CRITICAL: _why(of_all) if found.critical_errors is None else "",
         PartName.SECURITY: _why(looks) if found.high_security is None else "",
-        PartName.COVERAGE: _why(tests) if found.changed_lines is None and _covers(tests) else "",
+        PartName.COVERAGE: _why_not_covered(tests) if found.changed_lines is None else "",
     }
     return replace(found, why={name: one[:MAX_WHY_CHARS] for name, one in why.items() if one})
 
@@ -126,6 +128,13 @@ def _new(tests: TestCounts, report: GateReport) -> TestCounts:
 
 def _covers(told: _Told) -> bool:
     return any(one.changed_lines for one in told.reports)
+
+
+def _why_not_covered(told: _Told) -> str:
+    """Nobody is told of a part that only counts where it is measured, unless it could have been."""
+    if _covers(told):
+        return _why(told)
+    return unreported_words([file for one in told.reports for file in one.unreported])
 
 
 def _changed(told: _Told) -> tuple[int, int] | None:

@@ -44,7 +44,7 @@ def parse_source(language: str, content: bytes) -> Parsed:
     if _is_of_another_language(language, text):
         return ()
     source = text.encode()
-    node = _first_problem(_parser(language).parse(source).root_node)
+    node = _first_problem(tree_of(language, source).root_node)
     if node is None:
         return ()
     offset = len(source[: node.start_byte].decode("utf-8", "replace"))
@@ -79,6 +79,10 @@ def _told(node: Any, source: bytes) -> str:
     shown = source[node.start_byte : node.end_byte][: 4 * _MAX_SHOWN].decode("utf-8", "replace")
     shown = shown.strip().split("\n")[0].strip()
     return _UNEXPECTED.format(f"`{shown[:_MAX_SHOWN]}`" + ("…" if len(shown) > _MAX_SHOWN else "."))
+
+
+def tree_of(language: str, source: bytes) -> Any:
+    return _parser(language).parse(source)
 
 
 @cache

@@ -25,7 +25,7 @@ class Record:
         told = {
             "tests": asdict(self.tests) if self.tests else None,
             "problems": asdict(self.problems) if self.problems else None,
-            "coverage": _saved(self.coverage) if self.coverage else None,
+            "coverage": None if self.coverage is None else _saved(self.coverage),
         }
         return json.dumps(told, separators=(",", ":")).encode()
 
@@ -36,7 +36,7 @@ class Record:
         return cls(
             TestReport.from_json(tests) if tests else None,
             ProblemReport.from_json(problems) if problems else None,
-            _coverage(coverage) if coverage else None,
+            None if coverage is None else _coverage(coverage),
         )
 
 
@@ -50,13 +50,14 @@ def _saved(coverage: Coverage) -> Mapping[str, Any]:
 def _coverage(saved: Mapping[str, Sequence[Sequence[Sequence[int]]]]) -> Coverage:
     return Coverage(
         {
-            path: FileCoverage(_lines(covered), _lines(missed))
+            path: FileCoverage(lines_of_runs(covered), lines_of_runs(missed))
             for path, (covered, missed) in saved.items()
         }
     )
 
 
-def _lines(runs: Iterable[Sequence[int]]) -> frozenset[int]:
+def lines_of_runs(runs: Iterable[Sequence[int]]) -> frozenset[int]:
+    """What `runs_of` told, as lines again."""
     return frozenset(chain.from_iterable(range(first, last + 1) for first, last in runs))
 
 

@@ -11,6 +11,7 @@ from uuid import UUID
 from loomverify.env import environment
 from verification.engine.gating.stages import ORDER
 from verification.engine.outcome import Status
+from verification.engine.reports.coverage import unreported_words
 from verification.runs import wording
 from verification.runs.gating.selectors import shown_rows, with_told
 from verification.runs.models import (
@@ -113,11 +114,13 @@ class ShownGate:
     @property
     def covered(self) -> str:
         """The share of new lines that the tests ran; of all lines, where none is new."""
+        silent = unreported_words(_told(self.row, "unreported") or ())
+        said = ""
         if changed := _told(self.row, "changed_lines"):
-            return f"{changed[0]} of {changed[1]} new lines run"
-        if (lines := _told(self.row, "coverage")) and lines[1]:
-            return f"{lines[0] / lines[1]:.0%} of lines run"
-        return ""
+            said = f"{changed[0]} of {changed[1]} new lines run"
+        elif (lines := _told(self.row, "coverage")) and lines[1]:
+            said = f"{lines[0] / lines[1]:.0%} of lines run"
+        return "; ".join(filter(None, (said, silent)))
 
     @property
     def x(self) -> str:

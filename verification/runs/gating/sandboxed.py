@@ -16,16 +16,17 @@ from verification.engine.gating.changing import (
     changed_by_diff,
     changed_since,
     covering,
-    weighed,
 )
 from verification.engine.gating.comparing import fails_alike
 from verification.engine.gating.planning import plan_of
 from verification.engine.gating.running import leading_to
 from verification.engine.gating.sandbox import SandboxLost
 from verification.engine.gating.stages import COVERAGE, TEST, Part
+from verification.engine.gating.unreported import CodeLines
 from verification.engine.outcome import Status
 from verification.runs.evidence_store import Digest
 from verification.runs.gating.base import against_base, base_of
+from verification.runs.gating.covered import with_changed
 from verification.runs.gating.ports import LostGates
 from verification.runs.gating.progress import Progress
 from verification.runs.gating.redacting import Redacting
@@ -49,6 +50,7 @@ class SandboxGates:
     files: dict[str, Digest]
     workspace: Workspace
     hold: Hold
+    code_lines: CodeLines
 
     def run(self, case: Case) -> Sequence[GateReport]:
         try:
@@ -78,7 +80,7 @@ class SandboxGates:
         reports = _plainly(trial, plan.parts, case, reports)
         if base:
             reports = against_base(trial, base, case, reports)
-        reports = [_with_changed(trial, one, changed) for one in reports]
+        reports = with_changed(trial, plan.parts, reports, changed, self.code_lines)
         locked = lock_file_reports(case, self.workspace, base)
         return bounded([*reports, *_left_out(case, plan.left_out), *locked])
 
@@ -107,13 +109,6 @@ def _plainly(
         if one.gate == TEST and not fails_alike(one, tests[one.component])
     }
     return [again.get(one.component, one) if one.gate == TEST else one for one in told]
-
-
-def _with_changed(trial: Trial, report: GateReport, changed: Changed) -> GateReport:
-    if not changed or report.coverage is None:
-        return report
-    coverage = trial.judged(report).coverage
-    return weighed(report, coverage, changed) if coverage else report
 
 
 def _left_out(case: Case, count: int) -> list[GateReport]:

@@ -12,7 +12,7 @@ Rows = TypeVar("Rows", GateResult, BaseGateResult)
 
 OF_REPORT = (
     "is_guess", "is_word", "is_lost", "contradiction", "problem_count", "reused_from",
-    "old_failures", "old_problems", "coverage", "changed_lines",
+    "old_failures", "old_problems", "coverage", "changed_lines", "unreported",
 )  # fmt: skip
 
 

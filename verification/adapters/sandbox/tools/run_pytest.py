@@ -3,8 +3,10 @@
 `--lines FILE` before all other arguments: write there, too, which lines of the work were run.
 """
 
+import json
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 TOOLS = [str(one) for one in Path("/opt/loomverify/python/lib").glob("python3*/site-packages")]
@@ -18,22 +20,35 @@ if arguments[:1] == ["--lines"]:
         os.environ.setdefault("COVERAGE_CORE", "sysmon")
     import coverage
 
-    measuring = coverage.Coverage(data_file=None, config_file=False, source=["."], messages=False)
+    measuring = coverage.Coverage(
+        data_file=None,
+        config_file=False,
+        source=["."],
+        omit=[f"*/{one}/*" for one in ("node_modules", "site-packages", "venv", "vendor", ".*")],
+        messages=False,
+    )
+    # Folders that are no packages hold code, too.
+    measuring.set_option("report:include_namespace_packages", True)
     lines, arguments = arguments[1], arguments[2:]
 # From here on the work's own dependencies come first.
 for folder in TOOLS:
     sys.path.remove(folder)
     sys.path.append(folder)
 sys.path.insert(0, str(Path.cwd()))
+
 if measuring:
     measuring.start()
 code = pytest.main(arguments)
 if measuring:
     measuring.stop()
-    try:
-        measuring.json_report(outfile=lines, ignore_errors=True)
-    except coverage.CoverageException as error:
-        sys.stderr.write(f"loomverify: the lines that were run are not known: {error}\n")
+    # As `coverage json` tells it, and no more than is read of it.
+    found = {}
+    for path in measuring.get_data().measured_files():
+        with suppress(coverage.CoverageException):
+            of_file = measuring.analysis2(path)
+            ran = sorted({*of_file[1]} - {*of_file[3]})
+            found[path] = {"executed_lines": ran, "missing_lines": of_file[3]}
+    Path(lines).write_text(json.dumps({"files": found}))
 sys.stdout.write("\nloomverify: the test runner came to its end\n")
 sys.stdout.flush()
 sys.exit(int(code))

@@ -7,11 +7,11 @@ from collections.abc import Set as AbstractSet
 from enum import StrEnum
 
 from verification.engine.reports.coverage import cobertura, coveragepy, gocover, lcov
-from verification.engine.reports.coverage.changes import changed_lines
+from verification.engine.reports.coverage.changes import changed_lines, unreported_words
 from verification.engine.reports.coverage.diffs import lines_of_diff
 from verification.engine.reports.model import Coverage
 
-__all__ = ["CoverageFormat", "changed_lines", "lines_of_diff", "read_coverage"]
+__all__ = ["CoverageFormat", "changed_lines", "lines_of_diff", "read_coverage", "unreported_words"]
 
 
 class CoverageFormat(StrEnum):

@@ -6,12 +6,15 @@ from verification.engine.reports.coverage.tally import MAX_TOLD_LINES, Tally, is
 from verification.engine.reports.model import Coverage, Unreadable, inner_path, number
 from verification.engine.reports.problems.parsing import lines_of
 
-_FILE, _LINE, _END = "SF:", "DA:", "end_of_record"
+_TEST, _FILE, _LINE, _END = "TN:", "SF:", "DA:", "end_of_record"
 
 
 def read(content: bytes, folder: str = "") -> Coverage:
-    """A record without its end is cut short, and so is the report."""
-    tally, path, is_any = Tally(), None, False
+    """A record without its end is cut short, and so is the report.
+
+    Where nothing was loaded, it holds nothing, or a test's name alone.
+    """
+    tally, path, is_any, is_odd = Tally(), None, False, False
     for line in lines_of(content, MAX_TOLD_LINES):
         if line.startswith(_FILE):
             if path is not None:
@@ -24,7 +27,9 @@ def read(content: bytes, folder: str = "") -> Coverage:
             _add(tally, path, line)
         elif line.strip() == _END:
             path = None
-    if path is not None or not is_any:
+        elif path is None and line.strip() and not line.startswith(_TEST):
+            is_odd = True
+    if path is not None or (is_odd and not is_any):
         raise Unreadable("The report is cut short, or of another format.")
     return tally.coverage()
 
