@@ -33,16 +33,49 @@ GO = {
     "\tif Sign(2) != 1 {\n\t\tt.Fail()\n\t}\n}\n",
 }
 
+PHP = {
+    "composer.json": "{}",
+    "src/Calc.php": "<?php\nfinal class Calc\n{\n    public static function sign($a)\n    {\n"
+    "        if ($a < 0) {\n            return -1;\n        }\n        return 1;\n    }\n}\n",
+    "lib/Unused.php": "<?php\nfinal class Unused\n{\n    public function one()\n    {\n"
+    "        return 1;\n    }\n}\n",
+    "tests/CalcTest.php": "<?php\nrequire_once __DIR__ . '/../src/Calc.php';\n"
+    "final class CalcTest extends PHPUnit\\Framework\\TestCase\n{\n"
+    "    public function testIt(): void\n    {\n        $this->assertSame(1, Calc::sign(2));\n    }\n}\n",
+}
+BY_NAME = "exports.sign = (a) => {\n  if (a < 0) {\n    return -1;\n  }\n  return 1;\n};\n"
+VITEST = {
+    "package.json": '{"name": "calc", "type": "module", "scripts": {"test": "vitest"},'
+    ' "devDependencies": {"vitest": "3.2.4", "@vitest/coverage-v8": "3.2.4"}}',
+    "calc.js": BY_NAME.replace("exports.", "export const "),
+    "calc.test.js": "import { expect, test } from 'vitest';\nimport { sign } from './calc.js';\n"
+    "test('sign', () => expect(sign(2)).toBe(1));\n",
+}
+MOCHA = {
+    "package.json": '{"name": "calc", "scripts": {"test": "mocha"},'
+    ' "devDependencies": {"mocha": "10.8.2", "c8": "10.1.3"}}',
+    "calc.js": BY_NAME,
+    "test/calc.js": "const { sign } = require('../calc.js');\n"
+    "it('signs', () => require('assert').strictEqual(sign(2), 1));\n",
+}
+
 
 @pytest.mark.parametrize(
     ("files", "path", "covered", "missed"),
-    [(PYTHON, "calc.py", 4, 3), (NODE, "calc.js", 5, 3), (GO, "calc.go", 7, 5)],
-    ids=["python", "node", "go"],
+    [
+        (PYTHON, "calc.py", 4, 3),
+        (NODE, "calc.js", 5, 3),
+        (VITEST, "calc.js", 5, 3),
+        (MOCHA, "calc.js", 5, 3),
+        (GO, "calc.go", 7, 5),
+        (PHP, "src/Calc.php", 9, 7),
+    ],
+    ids=["python", "node", "vitest", "mocha", "go", "php"],
 )
 def test_lines_that_ran_and_lines_that_did_not_are_told_apart(
     engine: APIClient, files: Mapping[str, str], path: str, covered: int, missed: int
 ) -> None:
-    found = tried(engine, files, "test", covers=True)
+    found = tried(engine, files, "install", "test", covers=True)
 
     assert found.reports["test"].status is Status.PASSED, found.ended["test"]
     coverage = found.judged["test"].coverage
@@ -61,6 +94,13 @@ def test_what_no_test_imports_was_not_run(engine: APIClient) -> None:
     assert found.files["unused.py"].missed == {1}
     assert found.files["tools/no_package.py"].missed == {1}
     assert "venv/lib/other.py" not in found.files
+
+
+def test_what_no_test_of_php_loads_was_not_run(engine: APIClient) -> None:
+    found = tried(engine, PHP, "test", covers=True).judged["test"].coverage
+
+    assert found is not None
+    assert found.files["lib/Unused.php"].missed == {6}
 
 
 def test_a_report_of_node_that_speaks_of_no_file_is_one_of_nothing_loaded(

@@ -110,6 +110,16 @@ def test_where_nobody_knows_which_lines_are_new_the_files_that_no_report_speaks_
     assert (alone.is_measured, alone.why) == (False, "a.cs was in no report")
 
 
+def test_a_runner_that_was_asked_which_lines_it_ran_and_did_not_tell_is_named() -> None:
+    command = 'phpunit $cover --coverage-cobertura "$LV_REPORT.coverage"'
+    asked = gate("test", tests=TestCounts(passed=4), command=command)
+
+    part = parts([asked])["coverage of changed lines"]
+
+    assert (part.is_measured, part.is_optional) == (False, True)
+    assert part.why == "not counted: test did not tell which lines it ran"
+
+
 def test_one_component_that_was_lost_is_not_made_up_for_by_another() -> None:
     lost = [replace(one, component="web", is_lost=True) for one in GOOD.values()]
 

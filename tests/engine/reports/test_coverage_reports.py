@@ -17,6 +17,12 @@ NODE = {
     "cov/price.mjs": FileCoverage(frozenset({1, 2, 5, 6}), frozenset({3, 4})),
     "cov/run.mjs": FileCoverage(frozenset({1, 2})),
 }
+PHP = {
+    "lib/Unused.php": FileCoverage(missed=frozenset({4})),
+    "lib/functions.php": FileCoverage(missed=frozenset({3})),
+    "src/Calc.php": FileCoverage(frozenset({6, 9}), frozenset({7})),
+}
+NET = {"src/Shop/Calc.cs": FileCoverage(frozenset({6, 7, 9}), frozenset({8, 13}))}
 GO = {
     "example.com/shop/pkg/double.go": FileCoverage(
         frozenset({3, 4, 7}), frozenset({5, 6, 10, 11, 12})
@@ -29,6 +35,8 @@ GO = {
     [
         ("cobertura", "recorded/cobertura/coveragepy.xml", PYTHON),
         ("cobertura", "recorded/cobertura/c8.xml", NODE),
+        ("cobertura", "recorded/cobertura/phpunit.xml", PHP),
+        ("cobertura", "written/cobertura/coverlet.xml", NET),
         ("lcov", "recorded/lcov/coveragepy.info", PYTHON),
         ("lcov", "recorded/lcov/c8.info", NODE),
         ("coveragepy", "recorded/coveragepy/report.json", PYTHON),
@@ -79,6 +87,15 @@ def test_a_file_elsewhere_is_not_kept(filename: str) -> None:
     content = cobertura_of("/workspace", filename=filename, lines=line)
 
     assert cobertura.read(content) == Coverage({})
+
+
+def test_several_reports_in_one_have_sources_of_their_own() -> None:
+    line = '<line number="1" hits="1"/>'
+    both = b"".join(cobertura_of(f"/workspace/{one}", lines=line) for one in ("a", "b"))
+
+    coverage = cobertura.read(b"<coverage>" + both + b"</coverage>")
+
+    assert list(coverage.files) == ["a/a.py", "b/a.py"]
 
 
 def test_a_line_that_ran_once_has_run() -> None:

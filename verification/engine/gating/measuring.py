@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from verification.engine.gates import OUT_OF_MEMORY_EXIT_CODE, GateReport, contradiction_of
 from verification.engine.gating.stages import (
     BUILD,
+    COVERAGE,
     INSTALL,
     LINT,
     ORDER,
@@ -134,7 +135,10 @@ def _why_not_covered(told: _Told) -> str:
     """Nobody is told of a part that only counts where it is measured, unless it could have been."""
     if _covers(told):
         return _why(told)
-    return unreported_words([file for one in told.reports for file in one.unreported])
+    if silent := unreported_words([file for one in told.reports for file in one.unreported]):
+        return silent
+    mute = (one for one in _ran(told) if COVERAGE in one.command and one.coverage is None)
+    return next((f"not counted: {one.name} did not tell which lines it ran" for one in mute), "")
 
 
 def _changed(told: _Told) -> tuple[int, int] | None:

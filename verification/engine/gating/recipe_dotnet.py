@@ -9,11 +9,13 @@ from verification.engine.gating.afresh import afresh
 from verification.engine.gating.components import Component, Read
 from verification.engine.gating.stages import (
     BUILD,
+    COVERAGE,
     LINT,
     NO_ENTRY_POINT,
     REPORT,
     TEST,
     TYPES,
+    Cover,
     Expected,
     Install,
     Part,
@@ -22,6 +24,7 @@ from verification.engine.gating.stages import (
     deps_of,
 )
 from verification.engine.gating.unforeseen import unless_said
+from verification.engine.reports.coverage import CoverageFormat
 from verification.engine.reports.problems import ProblemFormat
 from verification.engine.reports.testing import TestFormat
 
@@ -42,6 +45,20 @@ _GATHERED = f"""[ $code = 0 ] || [ -n "$(find "{REPORT}.d" -name '*.trx' -type f
 find "{REPORT}.d" -name '*.trx' -type f -exec sed '1s/^[^<]*<?xml[^>]*?>//' {{}} \\;
 echo '</TestRuns>'; }} > "{REPORT}"
 exit $code"""
+_COLLECTOR = (b"coverlet.collector",)
+_LINES = Cover(
+    "--logger trx",
+    '--collect "XPlat Code Coverage"',
+    CoverageFormat.COBERTURA,
+    # Each project writes a report of its own here, too; where none did, none is there.
+    first=f"""gathered() {{
+  [ -n "$(find "{REPORT}.d" -name 'coverage.cobertura.xml' -type f | head -n 1)" ] || return 0
+  {{ echo '<coverage>'
+  find "{REPORT}.d" -name 'coverage.cobertura.xml' -type f -exec sed '1s/^[^<]*<?xml[^>]*?>//' {{}} \\;
+  echo '</coverage>'; }} > "{COVERAGE}"
+}}
+trap gathered EXIT""",
+)
 
 
 def dotnet(component: Component, paths: Sequence[str], read: Read) -> Part:
@@ -95,15 +112,17 @@ def _build(component: Component) -> Stage:
 
 
 def _test(component: Component, paths: Sequence[str], read: Read) -> Stage:
-    if not _is_tested(component, paths, read):
+    if not _names(component, paths, read, _TESTED):
         return Stage(TEST, skipped="No project names a test runner.")
     test = f'dotnet test {_OFFLINE} --logger trx --results-directory "{REPORT}.d"'
     command = f'mkdir -p "{REPORT}.d"\n{_over(component, test, _UNFORESEEN)}'
-    return Stage(TEST, f"{_AFRESH}\n{command}\n{_GATHERED}", Expected(TestFormat.TRX))
+    cover = _LINES if _names(component, paths, read, _COLLECTOR) else None
+    said = f"{_AFRESH}\n{command}\n{_GATHERED}"
+    return Stage(TEST, said, Expected(TestFormat.TRX), cover=cover)
 
 
-def _is_tested(component: Component, paths: Iterable[str], read: Read) -> bool:
-    """Whether a project below it, or what all projects include, names what runs tests."""
+def _names(component: Component, paths: Iterable[str], read: Read, words: Sequence[bytes]) -> bool:
+    """Whether a project below it, or what all projects include, names one of these."""
     prefix = component.path("")
     inner = (
         path
@@ -111,4 +130,4 @@ def _is_tested(component: Component, paths: Iterable[str], read: Read) -> bool:
         if path.endswith(".props") or (path.startswith(prefix) and path.endswith(PROJECTS))
     )
     contents = (read(path) or b"" for path in islice(inner, MAX_MANIFESTS))
-    return any(said in content for content in contents for said in _TESTED)
+    return any(said in content for content in contents for said in words)

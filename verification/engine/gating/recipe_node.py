@@ -68,21 +68,40 @@ _JEST_LINES = Cover(
     CoverageFormat.LCOV,
     inner="lcov.info",
 )
+_VITEST = f'--run --bail=0 --reporter json --outputFile "{REPORT}"'
+# Of whichever the work has; without one nothing is counted.
+_VITEST_LINES = Cover(
+    _VITEST,
+    "$cover",
+    CoverageFormat.LCOV,
+    inner="lcov.info",
+    first=f"""cover=
+for one in v8 istanbul; do if [ -d "node_modules/@vitest/coverage-$one" ]; then
+  cover="--coverage.enabled --coverage.provider=$one --coverage.reporter=lcovonly"
+  cover="$cover --coverage.reportsDirectory={COVERAGE}"; break
+fi; done""",
+)
+_MOCHA_LINES = Cover(
+    "",
+    "",
+    CoverageFormat.LCOV,
+    inner="lcov.info",
+    first=f"""if [ -x node_modules/.bin/c8 ]; then
+  export NODE_V8_COVERAGE="{REPORT}.v8"
+  trap 'unset NODE_V8_COVERAGE; node_modules/.bin/c8 report --temp-directory "{REPORT}.v8" \
+--reporter lcovonly --reports-dir "{COVERAGE}" || true' EXIT
+fi""",
+)
 _RUNNERS: Sequence[tuple[re.Pattern[str], str, TestFormat, Cover | None]] = tuple(
     (re.compile(rf"(?:\w+=\S* )*(?:npx )?{runner}(?: [^\n]*)?"), arguments, form, cover)
     for runner, arguments, form, cover in (
-        (
-            "vitest",
-            f'--run --bail=0 --reporter json --outputFile "{REPORT}"',
-            TestFormat.JEST,
-            None,
-        ),
+        ("vitest", _VITEST, TestFormat.JEST, _VITEST_LINES),
         ("jest", _JEST, TestFormat.JEST, _JEST_LINES),
         (
             "mocha",
             f'--no-bail --no-dry-run --reporter json --reporter-option output="{REPORT}"',
             TestFormat.MOCHA,
-            None,
+            _MOCHA_LINES,
         ),
     )
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,11 +10,13 @@ from verification.engine.gating.components import Component, Read
 from verification.engine.gating.manifests import inner_table, json_table
 from verification.engine.gating.stages import (
     BUILD,
+    COVERAGE,
     LINT,
     NO_ENTRY_POINT,
     REPORT,
     TEST,
     TYPES,
+    Cover,
     Expected,
     Install,
     Part,
@@ -22,6 +25,8 @@ from verification.engine.gating.stages import (
     deps_of,
 )
 from verification.engine.gating.unforeseen import unless_said
+from verification.engine.gating.unreported import is_code
+from verification.engine.reports.coverage import CoverageFormat
 from verification.engine.reports.problems import ProblemFormat
 from verification.engine.reports.testing import TestFormat
 
@@ -30,6 +35,7 @@ CONFIGURED = ("phpunit.xml", "phpunit.xml.dist", "phpunit.dist.xml")
 _COMPOSER = (
     "composer install --no-interaction --no-progress --no-scripts --no-plugins --prefer-dist"
 )
+_SIMPLE = re.compile(r"[\w][\w.-]*", re.ASCII)
 _ANOTHER = "your php version|missing from your system"
 """It asks for another one than the image has, or for an extension that this has not."""
 _BUILD = (
@@ -39,6 +45,13 @@ _BUILD = (
     "xargs -0 -r sh -c 'code=0; for one; do "
     'php -d display_errors=stderr -d log_errors=0 -l "$one" || code=1; done; exit $code\' sh'
 )
+# Only where PHP can count lines; PCOV would look into one usual folder alone.
+_COUNTED = f"""cover=
+if php -m | grep -qiE '^(pcov|xdebug)$'; then
+  mkdir -p "{REPORT}.php" && printf 'pcov.directory="%s"\\n' "$PWD" > "{REPORT}.php/lines.ini"
+  export PHP_INI_SCAN_DIR=":{REPORT}.php" XDEBUG_MODE=coverage
+  cover="--coverage-cobertura {COVERAGE} FOLDERS"
+fi"""
 
 
 def php(component: Component, paths: Sequence[str], read: Read) -> Part:
@@ -101,4 +114,16 @@ def _test(component: Component, paths: Sequence[str], composer: Mapping[str, Any
         ]
         loaded = "--bootstrap vendor/autoload.php " if "composer.json" in inner else ""
         command += f" {loaded}{folders[0] if folders else '.'}"
-    return Stage(TEST, command, Expected(TestFormat.JUNIT))
+    return Stage(TEST, command, Expected(TestFormat.JUNIT), cover=_cover(inner, runner))
+
+
+def _cover(paths: Sequence[str], runner: str) -> Cover | None:
+    """Of the folders that hold code: the upmost one would hold what was installed, too."""
+    code = (path for path in paths if path.endswith(".php") and is_code(path))
+    folders = sorted({path.partition("/")[0] for path in code if "/" in path})
+    simple = [one for one in folders if _SIMPLE.fullmatch(one)]
+    if not simple:
+        return None
+    said = " ".join(f"--coverage-filter {one}" for one in simple)
+    first = _COUNTED.replace("FOLDERS", said)
+    return Cover(runner, "$cover", CoverageFormat.COBERTURA, first=first)

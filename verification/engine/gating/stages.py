@@ -55,8 +55,9 @@ class Expected:
 class Cover:
     """How a test command also tells which lines it ran: `arguments` behind the word `after`.
 
-    `module` is what its report calls the component's folder; `inner` is the report's name where
-    it is written into a folder.
+    `first` stands before the command. `instead` is a whole command in its place, of a report that
+    the work names itself. `module` is what the report calls the component's folder; `inner` is its
+    name where it is written into a folder.
     """
 
     after: str
@@ -64,6 +65,13 @@ class Cover:
     format: CoverageFormat
     module: str = ""
     inner: str = ""
+    first: str = ""
+    instead: str = ""
+
+    @property
+    def is_word(self) -> bool:
+        """Whether it is the work that says where it lies."""
+        return bool(self.instead)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +130,14 @@ class Stage:
         """Told which lines it runs, too, where its runner can."""
         if self.cover is None:
             return self
-        more = f"{self.cover.after} {self.cover.arguments}"
-        return replace(self, command=self.command.replace(self.cover.after, more, 1))
+        if self.cover.instead:
+            return replace(self, command=self.cover.instead)
+        command = self.command
+        if self.cover.after:
+            more = f"{self.cover.after} {self.cover.arguments}"
+            command = command.replace(self.cover.after, more, 1)
+        first = f"{self.cover.first}\n" if self.cover.first else ""
+        return replace(self, command=f"{first}{command}")
 
 
 NO_ENTRY_POINT = Stage(RUN, skipped="No entry point is named.")

@@ -65,7 +65,9 @@ class _Reader:
         self._is_rooted = True
         if self._classes > MAX_CLASSES:
             raise Unreadable("The report tells of too many classes.")
-        if tag == "source":
+        if tag == "coverage":  # several reports in one have sources of their own
+            self._sources = []
+        elif tag == "source":
             self._source = ""
         elif tag == "class":
             self._classes += 1
