@@ -84,6 +84,13 @@ def test_new_lines_that_no_report_speaks_of_are_told_of(
     assert found.parts[-1].why == why
 
 
+def test_lines_by_the_works_own_word_earn_their_share_and_say_whose_word_it_was() -> None:
+    found = automated(replace(ALL_WELL, changed_lines=(1, 2), is_coverage_word=True))
+
+    assert found is not None
+    assert (found.parts[-1].points, found.parts[-1].why) == (0.5, "1 of 2 by the work's own word")
+
+
 def test_what_was_not_measured_earns_nothing_and_says_so() -> None:
     found = automated(Measured(lint_problems=0))
 

@@ -480,6 +480,7 @@ def test_what_failed_before_the_work_is_marked_and_its_gates_stand_below(run: Ru
         "changed_lines": [3, 5],
         "unrun": [["tests/test_calc.py", 2, 2], ["gone.py", 4, 9]],
         "unreported": [["gone.py", 2]],
+        "is_coverage_word": True,
     }
     row.save()
     BaseGateResult.objects.create(
@@ -489,7 +490,7 @@ def test_what_failed_before_the_work_is_marked_and_its_gates_stand_below(run: Ru
     html, report = section(html_of(run)), html_of(run, gate_url(row))
 
     assert "1 of them before the work · 3 of 5 new lines run" in html
-    assert "3 of 5 new lines run; 2 new lines in gone.py were in no report" in report
+    assert "3 of 5 new lines run; 2 new lines in gone.py were in no report <span" in report
     assert "Before the work" in html
     assert "1 passed, 1 failed" in html.partition("Before the work")[2]
     old, fresh = (report.partition(f"{name}</b>")[2][:60] for name in ("old", "new"))

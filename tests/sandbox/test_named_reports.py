@@ -58,3 +58,16 @@ def test_unittest_tells_of_each_test_by_our_runner(engine: APIClient) -> None:
     assert (report.tests, report.is_guess) == (TestCounts(passed=1, failed=1), False)
     [finding] = findings_of(report)
     assert (finding.path, finding.line) == ("test_sums.py", 8)
+
+
+def test_lines_that_ran_are_told_by_the_works_own_word_where_nobody_else_can(
+    engine: APIClient,
+) -> None:
+    own = "components:\n  - path: .\n    language: make\n    reports: {coverage: out/lcov.info}\n"
+    check = "check:\n\tmkdir -p out\n\tcp lines.txt out/lcov.info\n\techo 2 of 2 tests passed\n"
+    lines = "SF:calc.sh\nDA:1,1\nDA:2,0\nend_of_record\n"
+    files = {"loomverify.yaml": own, "Makefile": check, "lines.txt": lines, "calc.sh": "a\nb\n"}
+
+    report = tried(engine, files, "test", covers=True).reports["test"]
+
+    assert (report.coverage, report.is_coverage_word) == ((1, 2), True)

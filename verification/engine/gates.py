@@ -47,7 +47,7 @@ class GateReport:
     `changed_lines` the same of those that are new, of which no test ran `unrun`: path, first,
     last; `unreported` are changed files that no report speaks of, with how many of their lines are
     new code, 0 where that is not known. `started_ms` counts from the first gate's begin. `is_guess`: counted in a text for people.
-    `is_word`: told by a report that the work names itself.
+    `is_word`: told by a report that the work names itself; `is_coverage_word`: so is which lines ran.
     `is_lost`: the sandbox failed, not the work. `contradiction` says in words what cannot be true
     together. `log` and `record` are SHA-256 and size of what is kept of the output and of all that
     was reported; `inputs_sha256` names all that it depends on, '' for what is not to be relied on
@@ -75,6 +75,7 @@ class GateReport:
     unreported: tuple[tuple[str, int], ...] = ()
     is_guess: bool = False
     is_word: bool = False
+    is_coverage_word: bool = False
     is_lost: bool = False
     contradiction: str = ""
     inputs_sha256: str = ""

@@ -20,6 +20,7 @@ NEITHER = 5.0
 FEW_LINT_PROBLEMS = 5
 NOT_MEASURED = "not asked for"
 NOT_GIVEN = "not given"
+BY_WORD = " by the work's own word"
 
 
 class PartName(StrEnum):
@@ -51,7 +52,8 @@ class Measured:
     """What gates told; None: it was not measured.
 
     `changed_lines` are (covered, all) of those that are code, `unreported` the files among them that
-    no coverage report speaks of, with how many lines of theirs count. `why` says by part
+    no coverage report speaks of, with how many lines of theirs count. `is_coverage_word`: the work
+    itself says which lines ran. `why` says by part
     why it was not measured; a part that only counts where it is measured is told of by that alone.
     """
 
@@ -63,6 +65,7 @@ class Measured:
     high_security: int | None = None
     changed_lines: tuple[int, int] | None = None
     unreported: tuple[tuple[str, int], ...] = ()
+    is_coverage_word: bool = False
     why: Mapping[str, str] = field(default_factory=dict, hash=False)
 
 
@@ -244,9 +247,9 @@ def _coverage(measured: Measured) -> Part:
     covered, lines = measured.changed_lines or (0, 0)
     if not lines:
         return replace(_unmeasured(measured, PartName.COVERAGE, 1), is_optional=True)
-    told = "; ".join(filter(None, (f"{covered} of {lines}", unreported_words(measured.unreported))))
-    found = _found(PartName.COVERAGE, 1, covered / lines, told)
-    return replace(found, is_optional=True)
+    said = f"{covered} of {lines}{BY_WORD if measured.is_coverage_word else ''}"
+    told = "; ".join(filter(None, (said, unreported_words(measured.unreported))))
+    return replace(_found(PartName.COVERAGE, 1, covered / lines, told), is_optional=True)
 
 
 def _found(name: PartName, most: float, points: float, why: str) -> Part:

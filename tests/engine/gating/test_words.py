@@ -8,6 +8,7 @@ import pytest
 
 from processes.definition.model import Enforcement
 from verification.engine.gates import GateReport, all_tests_passed, findings_of, told
+from verification.engine.gating.changing import covering
 from verification.engine.gating.comparing import compared
 from verification.engine.gating.components import Component, Language
 from verification.engine.gating.given import REPLACED, REPORTS
@@ -17,8 +18,9 @@ from verification.engine.gating.planned import planned_of
 from verification.engine.gating.planning import parts_of
 from verification.engine.gating.recipes import Files
 from verification.engine.gating.stages import Ended, Expected, Part, Stage
-from verification.engine.gating.words import UNUSED
+from verification.engine.gating.words import UNUSED, UNUSED_LINES
 from verification.engine.outcome import Status
+from verification.engine.reports.coverage import CoverageFormat
 from verification.engine.reports.model import MAX_REPORT_BYTES, TestCounts
 from verification.engine.reports.problems import ProblemFormat
 from verification.engine.reports.testing import TestFormat
@@ -106,6 +108,72 @@ def test_where_the_tables_command_owes_a_report_that_one_counts() -> None:
         assert stage.note == UNUSED
     assert stage_of(named, "test").expected == Expected(TestFormat.JUNIT)
     assert stage_of(named, "test").note == REPORTS
+
+
+def test_the_work_says_where_its_own_command_writes_which_lines_ran() -> None:
+    part = part_of("{test: r.xml, coverage: out/lines.xml}", commands="{test: ./run-tests}")
+
+    [asked] = [one for one in covering(part, is_wanted=True).stages if one.gate == "test"]
+    [plain] = [one for one in covering(part, is_wanted=False).stages if one.gate == "test"]
+
+    assert asked.cover
+    assert (asked.cover.format, asked.cover.is_word) == (CoverageFormat.ANY, True)
+    assert "./out/lines.xml" in asked.command
+    assert "./out/lines.xml" not in plain.command
+
+
+def test_where_our_runner_is_asked_for_its_lines_they_count() -> None:
+    test = stage_of(part_of("{coverage: lines.xml}", component=PYTHON), "test")
+
+    assert test.cover
+    assert not test.cover.is_word
+    assert test.note == UNUSED_LINES
+
+
+def test_a_profile_of_go_is_found_by_the_module_of_its_component() -> None:
+    files = Files(("go.mod", "a.go"), {"go.mod": b"module example.com/a\n"}.get)
+    own = "components:\n  - path: .\n    commands: {test: ./t}\n    reports: {coverage: c.out}\n"
+    said = placed(read_overrides(own.encode()), (Component("", Language.GO),), files.paths)
+
+    [part] = parts_of(files, said, {})
+
+    usual = stage_of(part, "test")
+    assert usual.cover
+    assert usual.cover.module == "example.com/a"
+
+
+@pytest.mark.parametrize(
+    ("command", "coverage"),
+    [
+        ("printf 'SF:a.sh\\nDA:1,1\\nDA:2,0\\nend_of_record\\n' > out/lines", (1, 2)),
+        ("printf 'SF:a.sh\\nDA:1,1\\n' > out/lines", None),          # cut short
+        ("printf 'SF:a.sh\\nend_of_record\\n' > real; ln -s ../real out/lines", None),
+        ("true", None),                                             # it lay there before
+    ],
+)  # fmt: skip
+def test_lines_by_the_works_own_word_are_read_where_the_command_wrote_them(
+    folder: Path, command: str, coverage: tuple[int, int] | None
+) -> None:
+    if command == "true":
+        (folder / "out/lines").write_text("SF:a.sh\nDA:1,1\nend_of_record\n")
+    plan = f"Test commands:\n```sh\n{command}; echo 1 of 1 tests passed\n```\n"
+    part = covering(part_of("{coverage: out/lines}", plan=plan), is_wanted=True)
+    stage = stage_of(part, "test")
+    report = folder.with_name("lv-report")
+
+    ended = subprocess.run(
+        ["/bin/sh", "-c", '(set -e; eval "$LV_COMMAND"); exit $?'],
+        cwd=folder,
+        env={**os.environ, "LV_COMMAND": stage.command, "LV_REPORT": str(report)},
+        capture_output=True,
+        check=True,
+    )
+    written = report.with_name("lv-report.coverage")
+    content = written.read_bytes() if written.is_file() else None
+    found = judged(part, stage, Ended(0, out=ended.stdout, coverage=content)).report
+
+    assert (found.coverage, found.is_coverage_word) == (coverage, coverage is not None)
+    assert found.tests == TestCounts(passed=1)
 
 
 def test_a_gate_with_nothing_to_run_has_nothing_to_report() -> None:

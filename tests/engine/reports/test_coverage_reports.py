@@ -51,6 +51,31 @@ def test_a_report_tells_which_lines_ran(
     assert coverage.files == files
 
 
+@pytest.mark.parametrize(
+    ("name", "files"),
+    [
+        ("recorded/cobertura/coveragepy.xml", PYTHON),
+        ("recorded/lcov/c8.info", NODE),
+        ("recorded/coveragepy/report.json", PYTHON),
+        ("recorded/gocover/profile.out", {"pkg/double.go": GO["example.com/shop/pkg/double.go"]}),
+    ],
+)
+def test_a_report_that_nobody_names_says_itself_what_it_is(
+    name: str, files: dict[str, FileCoverage]
+) -> None:
+    content = (FOLDER / name).read_bytes()
+
+    assert read_coverage(CoverageFormat.ANY, content, module="example.com/shop").files == files
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"TN:\n", b"mode: set\n", b"{}", b"[]", b"<testsuites/>", b"10 of 10 lines"]
+)
+def test_of_what_is_in_no_format_nothing_is_known(content: bytes) -> None:
+    with pytest.raises(Unreadable):
+        read_coverage(CoverageFormat.ANY, content)
+
+
 def cobertura_of(*sources: str, filename: str = "a.py", lines: str = "") -> bytes:
     places = "".join(f"<source>{one}</source>" for one in sources)
     return (

@@ -79,7 +79,8 @@ def judged(part: Part, stage: Stage, ended: Ended) -> Judged:
         )
     except Unreadable:
         return found
-    return replace(found, report=replace(found.report, coverage=coverage.lines), coverage=coverage)
+    report = replace(found.report, coverage=coverage.lines, is_coverage_word=stage.cover.is_word)
+    return replace(found, report=report, coverage=coverage)
 
 
 def _judged(part: Part, stage: Stage, ended: Ended) -> Judged:

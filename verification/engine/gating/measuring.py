@@ -12,6 +12,7 @@ from verification.engine.gating.stages import (
     INSTALL,
     LINT,
     ORDER,
+    OWN_COVERAGE,
     RUN,
     SECURITY,
     TEST,
@@ -23,6 +24,7 @@ from verification.engine.reports.model import ProblemSeverity, TestCounts
 from verification.engine.scoring import Measured, PartName
 
 MAX_WHY_CHARS = 200
+_LINES = (COVERAGE, OWN_COVERAGE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,7 @@ def measured(reports: Sequence[GateReport], asked: Collection[str] = ()) -> Meas
         critical_errors=_critical(of_all),
         high_security=_high(looks),
         changed_lines=_changed(tests),
+        is_coverage_word=any(one.is_coverage_word and one.changed_lines for one in tests.reports),
         unreported=tuple(file for one in tests.reports for file in one.unreported),
     )
     why = {
@@ -137,7 +140,8 @@ def _why_not_covered(told: _Told) -> str:
         return _why(told)
     if silent := unreported_words([file for one in told.reports for file in one.unreported]):
         return silent
-    mute = (one for one in _ran(told) if COVERAGE in one.command and one.coverage is None)
+    asked = [one for one in _ran(told) if any(file in one.command for file in _LINES)]
+    mute = (one for one in asked if one.coverage is None)
     return next((f"not counted: {one.name} did not tell which lines it ran" for one in mute), "")
 
 

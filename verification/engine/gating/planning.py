@@ -69,13 +69,14 @@ def parts_of(
     named = _by_component(own.components, planned)
     for component in own.components:
         part = part_of(component, files, own.components)
+        module = next((one.cover.module for one in part.stages if one.cover), "")
         part = replace(part, seconds={**part.seconds, **(seconds or {})})
         said = own.owns.get(component, Own(component.folder))
         by_plan = named.get(component, Named())
         itself = Named(said.commands, said.starts).without(by_plan.gates)
         part = with_named(part, itself, files.paths, is_own=True)
         part = with_named(part, by_plan, files.paths, replaced=replaced)
-        part = with_reports(part, said.reports)
+        part = with_reports(part, said.reports, module)
         parts.append(with_fewer(with_fewer(part, said.seconds), by_plan.seconds))
     return parts
 

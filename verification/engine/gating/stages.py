@@ -25,6 +25,8 @@ OWN_FILE = "loomverify.yaml"
 REPORT = "$LV_REPORT"
 """In a command: the file for its report, under a name that changes with every run."""
 COVERAGE = f"{REPORT}.coverage"
+OWN_COVERAGE = f'"{REPORT}".coverage'
+"""The same file, for a report that the work names itself: nothing else is run for its sake."""
 JUDGES = "/opt/loomverify/npm/node_modules/.bin"
 """Where a part's judges are found."""
 MAX_FOLDER_CHARS = 100

@@ -79,6 +79,10 @@ class ShownGate:
         return bool(_told(self.row, "is_word"))
 
     @property
+    def is_coverage_word(self) -> bool:
+        return bool(_told(self.row, "is_coverage_word"))
+
+    @property
     def is_lost(self) -> bool:
         return bool(_told(self.row, "is_lost"))
 

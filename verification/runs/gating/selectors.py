@@ -13,6 +13,7 @@ Rows = TypeVar("Rows", GateResult, BaseGateResult)
 OF_REPORT = (
     "is_guess", "is_word", "is_lost", "contradiction", "problem_count", "reused_from",
     "old_failures", "old_problems", "coverage", "changed_lines", "unreported",
+    "is_coverage_word",
 )  # fmt: skip
 
 

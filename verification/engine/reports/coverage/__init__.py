@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 from enum import StrEnum
 
-from verification.engine.reports.coverage import cobertura, coveragepy, gocover, lcov
+from verification.engine.reports.coverage import cobertura, coveragepy, gocover, lcov, recognised
 from verification.engine.reports.coverage.changes import changed_lines, unreported_words
 from verification.engine.reports.coverage.diffs import lines_of_diff
 from verification.engine.reports.model import Coverage
@@ -19,6 +19,8 @@ class CoverageFormat(StrEnum):
     LCOV = "lcov"
     GO_COVER = "gocover"
     COVERAGE_PY = "coveragepy"
+    ANY = "any"
+    """Whichever it says itself that it is."""
 
 
 _READERS: Mapping[CoverageFormat, Callable[[bytes, str], Coverage]] = {
@@ -45,6 +47,8 @@ def read_coverage(
     """
     if format is CoverageFormat.GO_COVER:
         return gocover.read(content, folder, module=module)
+    if format is CoverageFormat.ANY:
+        return recognised.read(content, folder, module=module)
     if format is CoverageFormat.COBERTURA:
         return cobertura.read(content, folder, known=known)
     return _READERS[format](content, folder)
