@@ -358,3 +358,9 @@ def test_what_was_written_last_is_told_and_errors_before_the_rest() -> None:
     assert report.detail.splitlines()[-2:] == ["line 99", "\ufffd"]
     assert "line 80" not in report.detail
     assert len(told(NPM_BUILD, Ended(exit_code=1, out=b"x" * 10**6)).detail) < 2_000
+
+
+def test_a_terminals_colours_are_no_words() -> None:
+    report = told(NPM_BUILD, Ended(exit_code=1, out=b"\x1b[1mwhy\x1b[m\n", err=b"\x1b[0m\x1b[0m"))
+
+    assert report.detail.splitlines()[1:] == ["why"]

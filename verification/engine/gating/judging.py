@@ -36,6 +36,7 @@ from verification.engine.reports.model import (
 from verification.engine.reports.problems import ProblemFormat, read_problems
 from verification.engine.reports.record import Record
 from verification.engine.reports.testing import TestFormat, read_tests
+from verification.engine.reports.testing.contents import uncoloured
 
 TIME_EXIT_CODE = 124
 COULD_NOT_RUN = {126: "its command could not be executed", 127: "its command was not found"}
@@ -269,5 +270,5 @@ def last_words(ended: Ended) -> str:
 
 
 def readable(content: bytes) -> str:
-    """As a database can hold it."""
-    return cleaned(content.decode(errors="replace"))
+    """Without a terminal's colours, as a database can hold it."""
+    return cleaned(uncoloured(content.decode(errors="replace")))
