@@ -30,7 +30,7 @@ IMAGE = "loomverify-test"
 MORE = "loomverify-test-more"
 IMAGES = {
     **dict.fromkeys(("python", "node", "go"), IMAGE),
-    **dict.fromkeys(("rust", "ruby", "php", "make", "gradle"), MORE),
+    **dict.fromkeys(("rust", "ruby", "php", "make", "java", "gradle"), MORE),
 }
 MEGABYTE = 1_000_000
 SETTINGS = SandboxSettings(
