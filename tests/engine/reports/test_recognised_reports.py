@@ -19,7 +19,7 @@ TESTS = {
     ],
     TestFormat.TRX: ["trx/*.trx"],
     TestFormat.GO: ["go/all.jsonl", "go/calc.jsonl", "go/exits.jsonl", "go/ok.jsonl"],
-    TestFormat.TAP: ["node/*.tap", "mocha/*.tap", "tap/*.tap"],
+    TestFormat.TAP: ["node/*.tap", "mocha/*.tap", "tap/*.tap", "bats/*.tap"],
     TestFormat.JEST: ["jest/*.json", "vitest/*.json"],
     TestFormat.MOCHA: ["mocha/*.json"],
     TestFormat.RSPEC: ["rspec/*.json", "minitest/*.json"],

@@ -68,6 +68,7 @@ REPORTS = [
     (TAP, "recorded/mocha/fine.tap", 0, (1, 0, 0, 0)),
     (TAP, "recorded/tape/calc.tap", 1, (1, 1, 0, 0)),  # It counts what is asserted.
     (TAP, "recorded/ava/calc.tap", 1, (1, 1, 0, 1)),
+    (TAP, "recorded/bats/calc.tap", 1, (1, 2, 0, 1)),
     (TAP, "written/tap/version_12.tap", 1, (2, 1, 0, 0)),
     (TAP, "written/tap/version_14.tap", 1, (2, 1, 0, 2)),
     (TAP, "written/tap/bailed_out.tap", 255, (1, 0, 1, 0)),

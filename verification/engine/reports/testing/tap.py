@@ -28,7 +28,13 @@ _POINT = re.compile(r"( *)(not )?ok\b(?: +\d{1,9}\b)?(.*)", re.DOTALL)
 _PLAN = re.compile(r"( *)1\.\.(\d{1,9})\s*(?:#.*)?", re.DOTALL)
 _SUBTEST = re.compile(r"( *)# Subtest: ?(.*)", re.DOTALL)
 _DIRECTIVE = re.compile(r"(?:^|\s)#\s?(?:skip(?:ped)?|todo)\b", re.IGNORECASE)
-_PLACE = re.compile(r"\s*location: '([^\n]{1,500}):(\d{1,9}):\d{1,9}'")
+_PLACE = re.compile(
+    r"\s*(?:location: '|at: '|at: [^\n(]{0,200}\()([^\n]{1,500}):(\d{1,9}):\d{1,9}['\)]"
+)
+"""As node:test, AVA and tape tell of it."""
+_NOTE = re.compile(r" *# ?(?!Subtest:)(.*)", re.DOTALL)
+_NOTED_PLACE = re.compile(r"\s*\(?in test file ([^\n]{1,500}), line (\d{1,9})\)?\s*")
+"""As bats tells of it, in comments below the test."""
 _BAIL_OUT = "Bail out!"
 
 
@@ -55,9 +61,14 @@ class _Stream:
     told: list[str] = field(default_factory=list)
     block_end: str = ""
     block_begin: str = ""
+    is_noting: bool = False
     has_bailed_out: bool = False
 
     def take(self, line: str) -> None:
+        if self.is_noting and (note := _NOTE.fullmatch(line)):
+            self.told.append(note[1])
+            return
+        self._end_notes(line)
         if self.block_end:
             self._take_told(line)
         elif self.block_begin and line.rstrip() == self.block_begin:
@@ -84,6 +95,16 @@ class _Stream:
             self.told.append(line)
             return
         self.block_begin = self.block_end = ""
+        self._tell()
+
+    def _end_notes(self, line: str = "") -> None:
+        """Comments may stand before a test's block, and belong to it then."""
+        is_begin = bool(self.block_begin) and line.rstrip() == self.block_begin
+        if self.is_noting and self.told and not is_begin:
+            self._tell()
+        self.is_noting = False
+
+    def _tell(self) -> None:
         told, self.told = self.told, []
         if self.cases and self.cases[-1].status.is_bad and not self.cases[-1].message:
             self.cases[-1] = _with_told(self.cases[-1], told, self.folder)
@@ -111,6 +132,7 @@ class _Stream:
         is_holder = inner is not None and inner.points > 0
         if not is_holder or (case.status.is_bad and not (inner and inner.is_bad)):
             self.cases.append(case)
+            self.is_noting = case.status.is_bad
             level.is_bad = level.is_bad or case.status.is_bad
         level.is_bad = level.is_bad or bool(inner and inner.is_bad)
 
@@ -138,6 +160,7 @@ class _Stream:
             self.levels[depth].subtest = name(subtest)
 
     def end(self) -> None:
+        self._end_notes()
         if self.has_bailed_out:
             return
         if self.block_end or len(self.levels) > 1 or self.levels[0].plan is None:
@@ -167,7 +190,7 @@ def _case(is_failed: bool, rest: str, level: _Level) -> TestCase:
 def _with_told(case: TestCase, told: list[str], folder: str) -> TestCase:
     message = text("\n".join(told)[: MAX_MESSAGE_CHARS + 1])
     for line in told:
-        if place := _PLACE.match(line):
+        if place := _PLACE.match(line) or _NOTED_PLACE.fullmatch(line):
             path = inner_path(place[1], folder)
             return replace(
                 case, message=message, path=path, line=number(place[2]) if path else None
