@@ -178,6 +178,30 @@ def test_make_builds_its_targets_and_ends_as_they_do(engine: APIClient) -> None:
     assert statuses == [Status.PASSED, Status.FAILED, Status.FAILED, Status.SKIPPED]
 
 
+BATS = {
+    "Makefile": "check:\n\tbats test\n",
+    "sums.bash": "add() {\n  echo $(($1 + $2))\n}\n",
+    "test/sums.bats": 'load ../sums\n\n@test "adds" {\n  [ "$(add 1 2)" = 3 ]\n}\n\n'
+    '@test "adds # more" {\n  [ "$(add 2 2)" = 4 ]\n}\n\n@test "waits" {\n  skip later\n}\n',
+}
+
+
+def test_bats_tells_of_each_test_by_tap_where_the_plan_names_it(engine: APIClient) -> None:
+    wrong = {**BATS, "sums.bash": "add() {\n  echo $(($1 * $2))\n}\n"}
+    plan = {"test": ["bats --recursive test"]}
+
+    found, failed = (tried(engine, one, "test", plan=plan).reports["test"] for one in (BATS, wrong))
+
+    assert (found.status, found.tests, found.is_guess) == (
+        Status.PASSED,
+        TestCounts(passed=2, skipped=1),
+        False,
+    )
+    [failure] = failed.failures
+    assert (failure.name, failure.path, failure.line) == ("adds", "test/sums.bats", 4)
+    assert "failed" in failure.message
+
+
 ROOMY = replace(
     SETTINGS,
     bounds=replace(

@@ -235,3 +235,31 @@ def test_below_commands_of_the_works_own_a_module_is_tried_on_its_own(
     files = {"pom.xml": project, "a/pom.xml": "", "loomverify.yaml": f"components: [{own}]"}
 
     assert [part.component.folder or "." for part in plan("", files).parts] == found
+
+
+BATS = "Test commands:\n\n    bats test\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "files", "names"),
+    [
+        (BATS, {"run.sh": "", "test/run.bats": ""}, [". (make)"]),
+        (BATS, {"run.sh": "", "a/Makefile": ""}, ["a (make)"]),
+        (BATS + "It is written in Python.", {"run.py": ""}, [". (python)"]),
+        (BATS, {"run.sh": "", "loomverify.yaml": "{components: [{path: a, language: make}]}",
+                "a/b.sh": ""}, ["a (make)"]),
+        ("Build commands:\n\n    sh run.sh\n", {"run.sh": ""}, []),
+        ("Test it with bats.", {"run.sh": ""}, []),
+    ],
+)  # fmt: skip
+def test_what_nothing_marks_is_tried_where_the_plan_names_its_tests(
+    text: str, files: dict[str, str], names: list[str]
+) -> None:
+    assert [part.component.name for part in plan(text, files).parts] == names
+
+
+def test_scripts_of_a_shell_have_what_the_plan_names_and_nothing_else() -> None:
+    [part] = plan(BATS, {"run.sh": "", "test/run.bats": ""}).parts
+
+    assert commands(part) == {"test": "bats --tap test"}
+    assert {stage.gate for stage in part.stages if stage.command} == {"test", "security"}

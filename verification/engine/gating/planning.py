@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from processes.definition.model import LintCommands
 from verification.engine.case import Case
 from verification.engine.evidence import Workspace
-from verification.engine.gating.components import MAX_COMPONENTS, Component, components_of
+from verification.engine.gating.components import MAX_COMPONENTS, Component, Language, components_of
 from verification.engine.gating.given import REPLACED, Named, with_fewer, with_named
 from verification.engine.gating.overrides import Overrides, Own, Placed, placed, read_overrides
 from verification.engine.gating.planned import planned_of
+from verification.engine.gating.plans import commands_of
 from verification.engine.gating.recipes import Files, part_of
 from verification.engine.gating.stages import BUILD, LINT, OWN_FILE, TEST, Part
 from verification.engine.gating.words import with_reports
@@ -54,7 +55,10 @@ def found_of(case: Case, workspace: Workspace) -> Found:
     named = {own.folder for own in said.owns if not _TRIES.isdisjoint(own.commands)}
     words = f"{task.plan}\n{task.description}"
     found = components_of(files.paths, files.read, words, named)
-    return Found(files, placed(said, found.found, files.paths), found.left_out)
+    # What nothing marks, such as scripts of a shell, is tried as the plan says how.
+    is_told = not (found.found or said.owns) and TEST in commands_of(task.plan)
+    components = (Component("", Language.MAKE),) if is_told else found.found
+    return Found(files, placed(said, components, files.paths), found.left_out)
 
 
 def parts_of(

@@ -26,6 +26,7 @@ _NO_SUCH_TOOL = r"Error 12[67]( \(|$)"
 
 
 def make(component: Component, paths: Sequence[str], read: Read) -> Part:
+    """Without a Makefile it runs what somebody else names."""
     content = (read(component.path("Makefile")) or b"")[:MAX_MANIFEST_BYTES]
     targets = {one for match in _TARGET.finditer(content) for one in match[1].split()}
     stages = (
@@ -42,6 +43,6 @@ def _stage(gate: str, targets: set[bytes]) -> Stage:
     known = [one.decode() for one in TARGETS[gate] if one in targets]
     if not known:
         names = " or ".join(one.decode() for one in TARGETS[gate])
-        return Stage(gate, skipped=f"The Makefile has no target {names}.")
+        return Stage(gate, skipped=f"No Makefile has a target {names}.")
     command = unless_said(_NO_SUCH_TOOL, f"make {known[0]}")
     return Stage(gate, f"{command}\nexit $code")
