@@ -93,7 +93,9 @@
     if (event.target.closest("[data-submit-on-change]")) event.target.form.requestSubmit();
   });
 
-  document.addEventListener("DOMContentLoaded", () => {
-    for (const element of document.querySelectorAll("[data-needs-script]")) element.hidden = false;
-  });
+  const offer = (within) => {
+    for (const element of within.querySelectorAll("[data-needs-script]")) element.hidden = false;
+  };
+  document.addEventListener("DOMContentLoaded", () => offer(document));
+  document.addEventListener("htmx:load", ({ detail }) => offer(detail.elt));
 })();

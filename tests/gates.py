@@ -72,15 +72,30 @@ def make_gate(
 
 
 def make_progress(evaluation: Evaluation, gate: str = "test", **columns: Any) -> GateProgress:
+    tail = columns.pop("tail", "collected 2 items\n")
     return GateProgress.objects.create(
         evaluation=evaluation,
         gate=gate,
+        tail=tail,
         **{
             "component": ". (python)",
             "started_at": timezone.now() - timedelta(seconds=4),
-            "tail": "collected 2 items\n",
+            "written": len(tail),
             **columns,
         },
+    )
+
+
+def going(run: Run) -> Evaluation:
+    """An evaluation that has begun and not ended."""
+    return Evaluation.objects.create(
+        run=run,
+        purpose="live",
+        seq=run.evaluations.count() + 1,
+        process_version=run.process_version,
+        verifier_version=run.verifier_version,
+        engine_build="1",
+        started_at=timezone.now(),
     )
 
 

@@ -1,16 +1,19 @@
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 from django.http import HttpResponse
 from django.urls import reverse
+from django.utils import timezone
 
 from loomverify.accounts.models import Project, Role
 from tests.builders import evaluate, make_project, make_run, make_task, make_user, signed_in
 from verification.engine.outcome import Action, Outcome, Verdict
 from verification.engine.reasons import REASONS
 from verification.runs import wording
+from verification.runs.events import append_to_each
 from verification.runs.models import Run, RunState, Task
 
 pytestmark = pytest.mark.django_db
@@ -143,8 +146,26 @@ def test_an_open_run_asks_again_and_a_finished_one_does_not() -> None:
     project = make_project()
     running, finished = make_run(project, state=RunState.RUNNING), make_run(project)
 
-    assert f'id="body" hx-get="{url_of(running)}" hx-trigger="every 1s"' in html_of(running)
+    assert re.search(
+        rf'id="body" hx-get="{url_of(running)}\?seen=\w+" hx-trigger="every 1s"', html_of(running)
+    )
     assert 'hx-trigger="every' not in html_of(finished)
+
+
+def test_a_poll_is_answered_with_nothing_where_nothing_has_changed() -> None:
+    run = make_run(make_project(), state=RunState.RUNNING)
+    client = signed_in(make_user(run.project))
+    found = re.search(r'id="body" hx-get="([^"]+)"', client.get(url_of(run)).content.decode())
+    assert found
+
+    before = client.get(found[1], headers={"HX-Target": "body"})
+    append_to_each([run.pk], "review_withdrawn", at=timezone.now())
+    after = client.get(found[1], headers={"HX-Target": "body"})
+
+    assert (before.status_code, before.content) == (204, b"")
+    assert after.status_code == 200
+    assert "review withdrawn" in after.content.decode()
+    assert client.get(found[1]).status_code == 200  # asked for by itself, it is a page
 
 
 def test_a_poll_is_answered_with_the_body_alone() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -103,6 +104,19 @@ class RunPage:
     @property
     def is_live(self) -> bool:
         return self.evaluation is None or self.evaluation.pk == self.run.live_evaluation_id
+
+    @cached_property
+    def mark(self) -> str:
+        """Names all that changes on the page while the run is not over, but for its gates' output."""
+        minutes = (timezone.now() - self.run.created_at).total_seconds() // 60
+        told = [
+            *(self.run.state, self.run.live_evaluation_id, self.run.review_state, minutes),
+            *((one.pk, one.finished_at) for one in self.evaluations),
+            *((one.pk, one.state, one.outcome) for one in self.attempts),
+            *(self.events.values_list("seq", flat=True)),
+            self.gates.running is not None,
+        ]
+        return hashlib.sha256(repr(told).encode()).hexdigest()[:16]
 
     @cached_property
     def undecided(self) -> Undecided | None:

@@ -3,15 +3,16 @@
 from django.urls import path
 
 from verification.runs import export_views, judged_views, views
+from verification.runs.gating.urls import urlpatterns as gating
 from verification.runs.viewing.urls import urlpatterns as viewing
 
 RUNS = "p/<slug:project>/runs/"
 RUN = f"{RUNS}<uuid:run>/"
 CALL = f"{RUN}calls/<uuid:evaluation>/<int:tier>/<int:seq>/"
-GATE = f"{RUN}gates/<uuid:evaluation>/<int:position>/"
 
 urlpatterns = [
     *viewing,
+    *gating,
     path("p/<slug:project>/", views.overview, name="overview"),
     path(RUNS, views.run_list, name="run_list"),
     path(f"{RUNS}runs.csv", export_views.runs_csv, name="run_export"),
@@ -23,8 +24,6 @@ urlpatterns = [
     path(f"{RUN}reverify/", views.run_reverify, name="run_reverify"),
     path(f"{CALL}", judged_views.run_call, name="run_call"),
     path(f"{CALL}<str:side>.txt", judged_views.run_call_text, name="run_call_text"),
-    path(f"{GATE}", views.run_gate, name="run_gate"),
-    path(f"{GATE}<str:kept>.txt", views.run_gate_text, name="run_gate_text"),
     path(f"{RUN}artefacts/<uuid:artefact>", judged_views.run_artefact, name="run_artefact"),
     path(f"{RUN}download/<path:path>", views.run_file_download, name="run_file_download"),
 ]

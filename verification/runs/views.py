@@ -23,10 +23,8 @@ from verification.engine.outcome import Outcome, SeverityClass, Verdict
 from verification.runs import judge_wording, reverifying, selectors, services, wording
 from verification.runs import overview as overview_page
 from verification.runs.evidence_store import EvidenceLost, read_blob
-from verification.runs.exports import attachment, inline_text
-from verification.runs.gating.page import gate_of
-from verification.runs.gating.report_page import GatePage
-from verification.runs.models import Blob, Evaluation, GateResult, Run, RunState
+from verification.runs.exports import attachment
+from verification.runs.models import Blob, Evaluation, Run, RunState
 from verification.runs.named import file_named, run_named
 from verification.runs.overview_judging import COST_HEIGHT, COST_WIDTH
 from verification.runs.review_figures import review_figures
@@ -134,13 +132,15 @@ def run_rows(request: AccessRequest) -> HttpResponse:
 def run_detail(request: AccessRequest, run: uuid.UUID) -> HttpResponse:
     found = run_named(request, run)
     page = RunPage(found, _evaluation(request, found), Choice.of(request.GET))
+    part = PARTS.get(request.headers.get("HX-Target", ""), WHOLE)
+    if part == PARTS["body"] and request.GET.get("seen") == page.mark:
+        return HttpResponse(status=204)  # nothing is exchanged under somebody's hands
     shown = {
         "page": page,
         "run": found,
         "may_act": request.access.may(Role.AGENT),
         "can_reverify": found.state in (RunState.FINISHED, RunState.ERRORED),
     }
-    part = PARTS.get(request.headers.get("HX-Target", ""), WHOLE)
     if request.headers.get("HX-History-Restore-Request"):
         part = WHOLE
     shown["oob"] = part == PARTS["body"]
@@ -158,47 +158,11 @@ def run_file_download(request: AccessRequest, run: uuid.UUID, path: str) -> Http
     return attachment(_content(row.blob), path)
 
 
-@require_safe
-@project_page()
-def run_gate(
-    request: AccessRequest, run: uuid.UUID, evaluation: uuid.UUID, position: int
-) -> HttpResponse:
-    """What one gate reported, in its place on the run's page or as a page of its own."""
-    found = run_named(request, run)
-    row = _gate(found, evaluation, position)
-    is_part = request.headers.get("HX-Target", "").startswith("gate-")
-    part = "#report" if is_part and "HX-History-Restore-Request" not in request.headers else ""
-    shown = {"run": found, "page": GatePage(found, row)}
-    answer = render(request, f"runs/run_gate.html{part}", shown)
-    answer["Vary"] = "HX-Target, Cookie"
-    return answer
-
-
-@require_safe
-@project_page()
-def run_gate_text(
-    request: AccessRequest, run: uuid.UUID, evaluation: uuid.UUID, position: int, kept: str
-) -> HttpResponse:
-    """What a gate wrote, or all that it reported: text, whatever it looks like."""
-    row = _gate(run_named(request, run), evaluation, position)
-    blob = {"log": row.log, "record": row.record}.get(kept)
-    if blob is None:
-        raise Http404
-    return inline_text(_content(blob), f"{row.position}-{kept}.txt")
-
-
 def _content(blob: Blob) -> bytes:
     try:
         return read_blob(blob)
     except EvidenceLost as error:
         raise Http404 from error
-
-
-def _gate(run: Run, evaluation: uuid.UUID, position: int) -> GateResult:
-    row = gate_of(run, evaluation, position)
-    if row is None:
-        raise Http404
-    return row
 
 
 @require_POST

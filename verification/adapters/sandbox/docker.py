@@ -28,7 +28,7 @@ MEMORY_SHARE = 0.7
 PREPARE_SECONDS = 60
 
 Listen = Callable[[Part, str, bytes], None]
-"""Told what a gate of a component writes, as it is written."""
+"""Told that a gate of a component begins, by no bytes, and what it writes, as it is written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +51,7 @@ class DockerBox:
 
     def run(self, stage: Stage) -> Ended:
         seconds = stage.seconds or self.part.seconds[stage.gate]
+        self.listen(self.part, stage.gate, b"")
         return self.container.run(
             stage.command,
             seconds=seconds,
@@ -160,6 +161,7 @@ class DockerSandbox:
         with self._opened(Opened(tools, is_open=True)) as container:
             folder = workdir(part.install.owner or part.component)
             container.put((path, self.work.read(path)) for path in part.install.inputs)
+            self.listen(part, INSTALL, b"")
             ended = installed_in(
                 container,
                 f"mkdir -p {shlex.quote(folder)} && cd {shlex.quote(folder)} && {part.install.command}",

@@ -8,27 +8,26 @@ from functools import cached_property
 from typing import Any
 from uuid import UUID
 
+from django.utils import timezone
+
 from loomverify.env import environment
 from verification.engine.gating.stages import ORDER
 from verification.engine.outcome import Status
 from verification.engine.reports.coverage import unreported_words
 from verification.runs import wording
+from verification.runs.gating.axis import Axis, Bar, Tick
+from verification.runs.gating.going import Going, evaluation_under_way, going_of
 from verification.runs.gating.selectors import shown_rows, with_told
 from verification.runs.models import (
     BaseGateResult,
     Evaluation,
-    GateProgress,
     GateResult,
     Run,
-    RunState,
 )
 from verification.runs.models.evaluation import GateRow
 from verification.runs.wording import Badge
 
-TICKS = 4
-TAIL_LINES = 12
-MAX_TAIL_LINE_CHARS = 400
-MIN_BAR_PERCENT = 0.8
+SAID_CHARS = 160
 MAX_POSITION = 32_767
 TO_DO = (
     "Start a worker that reaches a Docker engine, "
@@ -55,10 +54,10 @@ def gate_of(run: Run, evaluation: UUID, position: int) -> GateResult | None:
 
 @dataclass(frozen=True, slots=True)
 class ShownGate:
-    """`axis_ms` is as long as the time axis that its bar stands on."""
+    """`axis` is the time axis that its bar stands on."""
 
     row: GateRow
-    axis_ms: int = 1
+    axis: Axis | None = None
 
     @property
     def badge(self) -> Badge:
@@ -99,8 +98,14 @@ class ShownGate:
         """What it counted, in words; else why nothing ran."""
         if counted := self._counted:
             return " · ".join(filter(None, (counted, self._before, self.covered)))
-        is_short = self.is_skipped or self.is_lost or not self.row.duration_ms
-        return self.row.detail if is_short else ""
+        if self.row.status == Status.PASSED and self.row.duration_ms and not self.contradiction:
+            return ""
+        said = f"It {self.contradiction}." if self.contradiction else self.row.detail
+        return _without(self.name, next(iter(said.splitlines()), ""))
+
+    @property
+    def name(self) -> str:
+        return f"{self.row.gate} of {self.row.component}" if self.row.component else self.row.gate
 
     @property
     def _counted(self) -> str:
@@ -127,43 +132,11 @@ class ShownGate:
         return "; ".join(filter(None, (said, silent)))
 
     @property
-    def x(self) -> str:
-        """Where its bar begins, in hundredths of the axis."""
-        at = 0 if self.is_reused else self.row.started_ms / self.axis_ms * 100
-        return f"{min(at, 100 - MIN_BAR_PERCENT):.2f}%"
-
-    @property
-    def width(self) -> str:
-        return f"{max(self.row.duration_ms / self.axis_ms * 100, MIN_BAR_PERCENT):.2f}%"
-
-
-@dataclass(frozen=True, slots=True)
-class RunningGate:
-    row: GateProgress
-
-    @property
-    def is_over(self) -> bool:
-        return self.row.status != ""
-
-    @property
-    def name(self) -> str:
-        return f"{self.row.gate} of {self.row.component}" if self.row.component else self.row.gate
-
-    @property
-    def badge(self) -> Badge:
-        if self.row.status:
-            return wording.STATUSES[Status(self.row.status)]
-        return wording.STATES[RunState.RUNNING]
-
-    @property
-    def tail(self) -> str:
-        """The last lines; what a terminal would have written over is left out."""
-        lines = [
-            line.rpartition("\r")[2] for line in self.row.tail.replace("\r\n", "\n").split("\n")
-        ]
-        while lines and not lines[-1].strip():
-            lines.pop()
-        return "\n".join(line[:MAX_TAIL_LINE_CHARS] for line in lines[-TAIL_LINES:])
+    def bar(self) -> Bar | None:
+        """None: it took no time of this run."""
+        if self.axis is None or self.is_reused or self.is_skipped:
+            return None
+        return self.axis.bar(self.row.started_ms, self.row.duration_ms)
 
 
 @dataclass
@@ -184,12 +157,8 @@ class GatesPart:
         if self.evaluation is None or self.running:
             return []
         rows = sorted(shown_rows(GateResult).filter(evaluation=self.evaluation), key=_order)
-        gates = [ShownGate(row) for row in rows]
-        ends = [0 if one.is_reused else one.row.started_ms for one in gates]
-        axis = max(
-            (at + one.row.duration_ms for at, one in zip(ends, gates, strict=True)), default=0
-        )
-        return [ShownGate(row, max(axis, 1)) for row in rows]
+        axis = Axis(_end_ms([ShownGate(row) for row in rows]))
+        return [ShownGate(row, axis) for row in rows]
 
     @cached_property
     def base(self) -> list[ShownGate]:
@@ -200,11 +169,10 @@ class GatesPart:
         return [ShownGate(row) for row in sorted(rows, key=_order)]
 
     @cached_property
-    def running(self) -> list[RunningGate]:
-        if self.going is None:
-            return []
-        rows = self.going.progress.order_by("started_at", "pk")
-        return [RunningGate(row) for row in rows]
+    def running(self) -> Going | None:
+        """What goes on, where something does."""
+        found = going_of(self.going, timezone.now()) if self.going else None
+        return found if found and found.rows else None
 
     @property
     def is_there(self) -> bool:
@@ -216,29 +184,23 @@ class GatesPart:
         return [(name, [one for one in self.gates if one.row.component == name]) for name in names]
 
     @property
-    def ticks(self) -> list[int]:
-        """Milliseconds at which the axis is marked."""
-        axis = self.gates[0].axis_ms if self.gates else 0
-        return [axis * at // TICKS for at in range(TICKS)]
+    def ticks(self) -> list[Tick]:
+        return Axis(self.duration_ms).ticks if self.duration_ms else []
 
     @property
     def duration_ms(self) -> int:
         """From the first gate's begin to the last one's end, of those that ran."""
-        ran = [one.row for one in self.gates if not one.is_reused]
-        return max((row.started_ms + row.duration_ms for row in ran), default=0)
+        return _end_ms(self.gates)
+
+    @property
+    def saved_ms(self) -> int:
+        """What the gates took that were not run again, when they were."""
+        return sum(one.row.duration_ms for one in self.reused)
 
     @property
     def counts(self) -> str:
         words = [one.badge.word for one in self.gates]
         return ", ".join(f"{words.count(word)} {word}" for word in dict.fromkeys(words))
-
-    @property
-    def now(self) -> str:
-        """What runs at this moment, as one line: it is read out when it changes."""
-        names = [one.name for one in self.running if not one.is_over]
-        if not names:
-            return f"{len(self.running)} over; the next one has written nothing yet."
-        return f"{' and '.join(names)} {'runs' if len(names) == 1 else 'run'}."
 
     @property
     def reused(self) -> list[ShownGate]:
@@ -263,9 +225,8 @@ def gates_part(
     run: Run, shown: Evaluation | None, evaluations: Sequence[Evaluation], codes: Sequence[str]
 ) -> GatesPart:
     """`codes` are the reason codes of what was found."""
-    going = [one for one in evaluations if one.finished_at is None and one.trial_id is None]
-    is_going = not run.is_over and bool(going)
-    return GatesPart(shown, going[-1] if is_going else None, "sandbox_unavailable" in codes)
+    going = evaluation_under_way(run, evaluations)
+    return GatesPart(shown, going, "sandbox_unavailable" in codes)
 
 
 def counted_words(tests: dict[str, int]) -> str:
@@ -274,6 +235,17 @@ def counted_words(tests: dict[str, int]) -> str:
 
 def _told(row: GateRow, name: str) -> Any:
     return getattr(row, f"told_{name}", None)
+
+
+def _without(name: str, said: str) -> str:
+    """A sentence without the gate's own name, which stands beside it."""
+    rest = said.removeprefix(f"{name}: ").removeprefix(f"{name} ")
+    return f"{rest[:1].upper()}{rest[1:]}"
+
+
+def _end_ms(gates: Sequence[ShownGate]) -> int:
+    ran = [one.row for one in gates if not one.is_reused]
+    return max((row.started_ms + row.duration_ms for row in ran), default=0)
 
 
 def _order(row: GateRow) -> int:

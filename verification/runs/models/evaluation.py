@@ -170,13 +170,18 @@ class BaseGateResult(GateRow):
 
 
 class GateProgress(models.Model):
-    """A gate that runs, and the last of what it wrote; gone when its evaluation has ended."""
+    """A gate that runs, and the last of what it wrote; gone when its evaluation has ended.
+
+    `tail` is the end of `written` characters in all.
+    """
 
     evaluation = models.ForeignKey(Evaluation, on_delete=models.CASCADE, related_name="progress")
     gate = models.CharField(max_length=20)
     component = models.CharField(max_length=600, blank=True)
     status = models.CharField(max_length=10, blank=True, choices=choices(Status))
     started_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True, blank=True)
+    written = models.PositiveBigIntegerField(default=0)
     tail = models.TextField(blank=True)
 
     class Meta:

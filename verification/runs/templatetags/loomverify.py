@@ -137,6 +137,14 @@ def shown(text: object) -> SafeString:
 
 
 @register.filter
+def component(name: str) -> str:
+    """Where gates ran: the language alone, where all of the work is one component's."""
+    return (
+        name.removeprefix(". (").removesuffix(")") if name.startswith(". (") else name or "the work"
+    )
+
+
+@register.filter
 def marked(pieces: Sequence[texts.Piece]) -> SafeString:
     """Hostile text with the words that went and came; thousands of lines may stand on a page."""
     told = ((MARKS[piece.kind], shown(piece.text)) for piece in pieces)
