@@ -13,6 +13,7 @@ from verification.engine.gates import GateReport
 from verification.engine.outcome import Status
 from verification.engine.reports.model import (
     CaseStatus,
+    Coverage,
     Problem,
     ProblemReport,
     TestCase,
@@ -30,6 +31,7 @@ def make_gate(
     *,
     tests: TestReport | None = None,
     problems: ProblemReport | None = None,
+    coverage: Coverage | None = None,
     log: bytes | None = b"what it wrote\n",
     reused_from: Run | None = None,
     **columns: Any,
@@ -48,9 +50,12 @@ def make_gate(
         is_word=columns.pop("is_word", False),
         is_lost=columns.pop("is_lost", False),
         contradiction=columns.pop("contradiction", ""),
+        coverage=coverage.lines if coverage else None,
+        changed_lines=columns.pop("changed_lines", None),
+        unrun=columns.pop("unrun", ()),
         reused_from=str(reused_from.uuid) if reused_from else "",
     )
-    record = Record(tests, problems)
+    record = Record(tests, problems, coverage)
     return GateResult.objects.create(
         evaluation=evaluation,
         gate=gate,

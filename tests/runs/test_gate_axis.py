@@ -15,6 +15,7 @@ from verification.runs.gating.axis import MOST_TICKS, STEPS_MS, Axis
         (70_000, ["0", "15 s", "30 s", "45 s", "1 min"]),
         (100_500, ["0", "30 s", "1 min", "90 s"]),
         (900_000, ["0", "5 min", "10 min"]),
+        (10_100, ["0", "2 s", "4 s", "6 s", "8 s"]),
     ],
 )
 def test_a_time_axis_is_marked_at_round_times(length_ms: int, words: list[str]) -> None:

@@ -159,7 +159,7 @@ def test_tests_that_failed_are_open_and_the_others_folded_and_counted(run: Run) 
 
     html = html_of(run, gate_url(row))
 
-    opened, closed = re.findall(r'<details class="fold part"(?: open)?>\s*<summary>.*', html)
+    opened, closed = re.findall(r'<details class="fold part tests"(?: open)?>\s*<summary>.*', html)
     assert " open>" in opened
     assert "tests/test_calc.py" in opened
     assert "1 failed" in opened
@@ -450,8 +450,11 @@ def test_what_failed_before_the_work_is_marked_and_its_gates_stand_below(run: Ru
     assert "1 passed, 1 failed" in html.partition("Before the work")[2]
     old, fresh = (report.partition(f"{name}</b>")[2][:60] for name in ("old", "new"))
     assert ("before the work, too" in old, "before the work, too" in fresh) == (True, False)
-    assert re.search(r'href="[^"]+#L2">tests/test_calc.py:2</a>', report)
-    assert '<span class="mono">gone.py:4-9</span>' in report
+    covered = report[report.index('class="covered"') :]
+    assert 'files/tests/test_calc.py?places=2.advisory#L2">2</a>' in covered
+    assert 'class="l hit-advisory" data-n="2">' in covered
+    assert re.findall(r'data-n="(\d+)"', covered) == ["1", "2", "3", "4"]
+    assert "run by no test: 4-9</span>" in covered.partition("gone.py")[2]
 
 
 def test_a_problem_tells_who_accepts_it_and_which_was_there_before(run: Run) -> None:

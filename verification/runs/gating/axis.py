@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-MOST_TICKS = 5
+MOST_TICKS = 6
 MIN_BAR_PERCENT = 0.8
 STEPS_MS = (
     *(step * size for size in (10, 100, 1_000) for step in (1, 2, 5)),

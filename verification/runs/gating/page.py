@@ -96,8 +96,8 @@ class ShownGate:
     @property
     def said(self) -> str:
         """What it counted, in words; else why nothing ran."""
-        if counted := self._counted:
-            return " · ".join(filter(None, (counted, self._before, self.covered)))
+        if counted := self.counted:
+            return " · ".join(filter(None, (counted, self.covered)))
         if self.row.status == Status.PASSED and self.row.duration_ms and not self.contradiction:
             return ""
         said = f"It {self.contradiction}." if self.contradiction else self.row.detail
@@ -108,12 +108,13 @@ class ShownGate:
         return f"{self.row.gate} of {self.row.component}" if self.row.component else self.row.gate
 
     @property
-    def _counted(self) -> str:
+    def counted(self) -> str:
+        found = ""
         if self.row.tests and any(self.row.tests.values()):
-            return counted_words(self.row.tests)
-        if problems := _told(self.row, "problem_count"):
-            return f"{problems} problem{'' if problems == 1 else 's'}"
-        return ""
+            found = counted_words(self.row.tests)
+        elif problems := _told(self.row, "problem_count"):
+            found = f"{problems:,} problem{'' if problems == 1 else 's'}"
+        return " · ".join(filter(None, (found, self._before))) if found else ""
 
     @property
     def _before(self) -> str:
@@ -230,7 +231,7 @@ def gates_part(
 
 
 def counted_words(tests: dict[str, int]) -> str:
-    return ", ".join(f"{tests[name]} {word}" for name, word in COUNTED if tests.get(name))
+    return ", ".join(f"{tests[name]:,} {word}" for name, word in COUNTED if tests.get(name))
 
 
 def _told(row: GateRow, name: str) -> Any:

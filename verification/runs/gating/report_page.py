@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from urllib.parse import urlencode
-
-from django.urls import reverse
+from itertools import islice
 
 from processes.definition.model import Enforcement
 from verification.engine.gates import FAILED, GateReport
 from verification.engine.policy import CHECK_ENFORCEMENT
 from verification.engine.reports.model import (
-    CaseStatus,
     Problem,
     ProblemReport,
     TestCase,
@@ -21,59 +18,29 @@ from verification.engine.reports.model import (
     TestReport,
 )
 from verification.engine.reports.record import Record
-from verification.runs.artefacts import MAX_SHOWN_LINES, Mark, Text, shown_file
 from verification.runs.evidence_store import EvidenceLost, read_blob
+from verification.runs.gating.covered_page import CoveredFile, covered_files
 from verification.runs.gating.page import ShownGate
-from verification.runs.models import Blob, GateResult, Run, RunFile
+from verification.runs.gating.spots import Spot, Spots
+from verification.runs.gating.tree import (
+    Places,
+    ShownTest,
+    TestGroup,
+    folder_of,
+    modules_of,
+    repeated_of,
+    tree_of,
+    varied,
+)
+from verification.runs.models import GateResult, Run
 
 MAX_CASES_SHOWN = 500
 MAX_PROBLEMS_SHOWN = 500
 MAX_CONTEXTS = 20
 MAX_OPEN = 5
-LINES_AROUND = 2
+MAX_NAMED = 2_000
 MAX_RECORD_BYTES = 8_000_000
 """What is longer is read by who asks for all of it; the page shows what the report names."""
-
-
-@dataclass(frozen=True, slots=True)
-class Spot:
-    """A place in the work. `url` '' where no such file was submitted."""
-
-    words: str
-    url: str = ""
-    context: Text | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ShownTest:
-    case: TestCase
-    suite: str
-    spot: Spot | None
-    is_open: bool = False
-    is_old: bool = False
-
-    @property
-    def is_broken(self) -> bool:
-        """It did not get as far as to fail."""
-        return self.case.status is CaseStatus.ERROR
-
-
-@dataclass(frozen=True, slots=True)
-class TestGroup:
-    """The tests of a file, or of a suite where no file is known."""
-
-    title: str
-    tests: Sequence[ShownTest]
-
-    @property
-    def bad(self) -> list[ShownTest]:
-        return [one for one in self.tests if one.case.status.is_bad]
-
-    @property
-    def folded(self) -> list[tuple[str, list[ShownTest]]]:
-        kinds = (CaseStatus.PASSED, CaseStatus.SKIPPED)
-        found = [(kind.value, [t for t in self.tests if t.case.status is kind]) for kind in kinds]
-        return [one for one in found if one[1]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,15 +92,9 @@ class GatePage:
         return ProblemReport(self.report.problem_count, self.report.problems, self.report.is_guess)
 
     @cached_property
-    def unrun(self) -> list[Spot]:
-        """New lines that no test ran."""
-        places = self.report.unrun if self.report else ()
-        found = []
-        for path, first, last in places:
-            words = f"{path}:{first}" if first == last else f"{path}:{first}-{last}"
-            spot = self._spot(path, first)
-            found.append(Spot(words, spot.url if spot else ""))
-        return found
+    def covered(self) -> list[CoveredFile]:
+        unrun = self.report.unrun if self.report else ()
+        return covered_files(self.spots, self._record.coverage, unrun)
 
     @cached_property
     def _new(self) -> frozenset[tuple[str, str]] | None:
@@ -158,18 +119,25 @@ class GatePage:
     @cached_property
     def groups(self) -> list[TestGroup]:
         """Those with tests that failed come first. A test that passed often names no file."""
-        found: dict[str, list[ShownTest]] = {}
+        repeated = repeated_of(self.cases)
+        shown = [self._test(number, case, repeated) for number, case in enumerate(self.cases)]
+        return tree_of(shown, self._places, repeated)
+
+    def _test(self, number: int, case: TestCase, repeated: set[tuple[str, str]]) -> ShownTest:
+        with_context = number < MAX_CONTEXTS and case.status.is_bad
+        spot = self.spots.of(case.path, case.line, with_context=with_context)
+        is_old = self._new is not None and (case.suite, case.name) not in self._new
+        name, how = varied(case.name)
+        label = how if how and (case.suite, name) in repeated else case.name
+        return ShownTest(case, label, spot, number < MAX_OPEN, is_old=is_old)
+
+    @property
+    def _places(self) -> Places:
         paths = {one.suite: one.path for one in self.cases if one.path}
-        for number, case in enumerate(self.cases):
-            with_context = number < MAX_CONTEXTS and case.status.is_bad
-            spot = self._spot(case.path, case.line, with_context=with_context)
-            path = case.path or paths.get(case.suite, "")
-            is_old = self._new is not None and (case.suite, case.name) not in self._new
-            shown = ShownTest(
-                case, inner_suite(case.suite, path), spot, number < MAX_OPEN, is_old=is_old
-            )
-            found.setdefault(path or case.suite or "Tests", []).append(shown)
-        return [TestGroup(title, tests) for title, tests in found.items()]
+        component = self.row.component
+        return Places(
+            self.spots.files, folder_of(component), paths, by_package=component.endswith("(go)")
+        )
 
     @cached_property
     def shown_problems(self) -> list[ShownProblem]:
@@ -178,7 +146,7 @@ class GatePage:
         return [
             ShownProblem(
                 one,
-                self._spot(one.path, one.line, column=one.column),
+                self.spots.of(one.path, one.line, column=one.column),
                 waived=told.get(one, ""),
                 is_old=self._are_others_old and one not in told,
             )
@@ -203,72 +171,26 @@ class GatePage:
         return self.problems.total - len(self.shown_problems) if self.problems else 0
 
     @cached_property
-    def _files(self) -> dict[str, RunFile]:
-        """Of the files of the run those that the report names."""
-        named = self.problems.problems[:MAX_PROBLEMS_SHOWN] if self.problems else ()
-        unrun = self.report.unrun if self.report else ()
-        told = {one.path for one in self.cases} | {one.path for one in named}
-        paths = (told | {path for path, _, _ in unrun}) - {""}
-        rows = RunFile.objects.filter(run=self.run, path__in=paths).select_related("blob__project")
-        return {row.path: row for row in rows} if paths else {}
-
-    def _spot(
-        self, path: str, line: int | None, *, column: int | None = None, with_context: bool = False
-    ) -> Spot | None:
-        if not path:
-            return None
-        words = ":".join(str(one) for one in (path, line, column if line else None) if one)
-        row = self._files.get(path)
-        if row is None:
-            return Spot(words)
-        url = reverse("run_file_page", args=[self.run.project.slug, self.run.uuid, path])
-        if not line:
-            return Spot(words, url)
-        context = self._context(row, line) if with_context else None
-        return Spot(words, f"{url}?{self._marked(line)}#L{line}", context)
-
-    def _marked(self, line: int) -> str:
-        """How an address marks a line, and begins near it where it stands far down."""
-        query = {"places": f"{line}.{self._enforcement}"}
-        if line > MAX_SHOWN_LINES:
-            query["from"] = str(line - LINES_AROUND)
-        return urlencode(query)
-
-    @property
-    def _enforcement(self) -> str:
+    def spots(self) -> Spots:
         code = FAILED.get(self.row.gate, "")
-        return CHECK_ENFORCEMENT.get(code, Enforcement.HARD).value
+        weight = CHECK_ENFORCEMENT.get(code, Enforcement.HARD).value
+        return Spots(self.run, weight, self._named)
 
-    def _context(self, row: RunFile, line: int) -> Text | None:
-        content = self._content(row.blob)
-        if content is None:
-            return None
-        first, limit = line - LINES_AROUND, 2 * LINES_AROUND + 1
-        marks = [Mark(self._enforcement, line)]
-        text = shown_file(content, marks, first=first, limit=limit)
-        holds_it = any(one.number == line for one in text.lines)
-        return text if holds_it else None
-
-    @cached_property
-    def _contents(self) -> dict[str, bytes | None]:
-        return {}
-
-    def _content(self, blob: Blob) -> bytes | None:
-        if blob.sha256 not in self._contents:
-            try:
-                self._contents[blob.sha256] = read_blob(blob)
-            except EvidenceLost:
-                self._contents[blob.sha256] = None
-        return self._contents[blob.sha256]
+    def _named(self) -> set[str]:
+        """The files that the report names, or may mean."""
+        problems = self.problems.problems[:MAX_PROBLEMS_SHOWN] if self.problems else ()
+        unrun = self.report.unrun if self.report else ()
+        coverage = self._record.coverage
+        folder = folder_of(self.row.component)
+        suites = {one.suite for one in self.cases}
+        return {
+            *(one.path for one in self.cases),
+            *(one.path for one in problems),
+            *(path for path, _, _ in unrun),
+            *(islice(coverage.files, MAX_NAMED) if coverage else ()),
+            *(path for suite in suites for path, _ in modules_of(suite, folder)),
+        }
 
 
 def _bare(problem: Problem) -> Problem:
     return replace(problem, waived="", anchor="")
-
-
-def inner_suite(suite: str, path: str) -> str:
-    """What a suite says beyond the file it stands in; where no file is known, it is the title."""
-    module = path.rpartition(".")[0].replace("/", ".")
-    if not path or suite in (path, module):
-        return ""
-    return suite.removeprefix(f"{module}.") if module else suite

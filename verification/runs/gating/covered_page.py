@@ -1,0 +1,108 @@
+"""Which lines the tests ran, by file: the new ones that no test ran stand with their code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from verification.engine.reports.model import Coverage, FileCoverage
+from verification.runs.artefacts import MAX_SHOWN_LINES, Line, Mark, Text, shown_file
+from verification.runs.gating.spots import LINES_AROUND, Spots
+
+MAX_FILES = 200
+MAX_EXCERPTS = 20
+MAX_MARKED = 50
+UNRUN = "advisory"
+"""How a line that no test ran is marked: it is no fault."""
+
+Range = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class CoveredFile:
+    """`unrun` are its new lines that no test ran, as (words, address)."""
+
+    path: str
+    url: str
+    covered: int
+    lines: int
+    unrun: Sequence[tuple[str, str]] = ()
+    excerpts: Sequence[Text] = ()
+
+    @property
+    def share(self) -> float | None:
+        return self.covered / self.lines if self.lines else None
+
+
+def covered_files(
+    spots: Spots, coverage: Coverage | None, unrun: Sequence[tuple[str, int, int]]
+) -> list[CoveredFile]:
+    """Those with new lines that no test ran come first, then those that were run least."""
+    ranges: dict[str, list[Range]] = {}
+    for path, first, last in unrun:
+        ranges.setdefault(path, []).append((first, last))
+    files = coverage.files if coverage else {}
+    paths = [*ranges, *sorted(set(files) - set(ranges), key=lambda one: _order(files, one))]
+    return [
+        _file(spots, coverage, path, ranges.get(path, []), with_excerpt=number < MAX_EXCERPTS)
+        for number, path in enumerate(paths[:MAX_FILES])
+    ]
+
+
+def _order(files: Mapping[str, FileCoverage], path: str) -> tuple[float, str]:
+    covered, missed = len(files[path].covered), len(files[path].missed)
+    return (covered / (covered + missed) if covered + missed else 1.0, path)
+
+
+def _file(
+    spots: Spots,
+    coverage: Coverage | None,
+    path: str,
+    ranges: Sequence[Range],
+    *,
+    with_excerpt: bool,
+) -> CoveredFile:
+    found = coverage.files.get(path) if coverage else None
+    covered = len(found.covered) if found else 0
+    spot = spots.of(path, None)
+    url = spot.url if spot else ""
+    lines = list(_marked(ranges))
+    places = ",".join(f"{line}.{UNRUN}" for line in lines)
+    return CoveredFile(
+        path,
+        f"{url}?places={places}" if url and places else url,
+        covered,
+        covered + (len(found.missed) if found else 0),
+        [
+            (f"{first}" if first == last else f"{first}-{last}", f"#L{first}" if url else "")
+            for first, last in ranges
+        ],
+        list(_excerpts(spots, path, lines)) if with_excerpt and lines else [],
+    )
+
+
+def _marked(ranges: Sequence[Range]) -> Iterator[int]:
+    left = MAX_MARKED
+    for first, last in ranges:
+        for line in range(first, min(last, first + left - 1) + 1):
+            yield line
+            left -= 1
+
+
+def _excerpts(spots: Spots, path: str, lines: Sequence[int]) -> Iterator[Text]:
+    """The lines with those around them; what stands far from each other is apart."""
+    row = spots.files.get(path)
+    content = spots.content(row.blob) if row else None
+    if content is None:
+        return
+    first = max(1, lines[0] - LINES_AROUND)
+    limit = min(lines[-1] + LINES_AROUND - first + 1, MAX_SHOWN_LINES)
+    marks = [Mark(UNRUN, line) for line in lines]
+    whole = shown_file(content, marks, first=first, limit=limit)
+    near = {at for line in lines for at in range(line - LINES_AROUND, line + LINES_AROUND + 1)}
+    apart: list[list[Line]] = []
+    for line in (one for one in whole.lines if one.number in near):
+        if not apart or apart[-1][-1].number < line.number - 1:
+            apart.append([])
+        apart[-1].append(line)
+    yield from (Text(tuple(one)) for one in apart if any(line.enforcement for line in one))
