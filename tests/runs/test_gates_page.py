@@ -25,7 +25,13 @@ from tests.gates import (
 )
 from tests.judged import live_of
 from verification.engine.outcome import Outcome, Status
-from verification.engine.reports.model import Problem, counted, gathered
+from verification.engine.reports.model import (
+    Coverage,
+    FileCoverage,
+    Problem,
+    counted,
+    gathered,
+)
 from verification.runs.evidence_store import delete_content
 from verification.runs.models import BaseGateResult, GateResult, Run, RunState
 
@@ -208,7 +214,7 @@ def test_a_place_that_was_not_submitted_is_told_without_its_lines(
     assert 'class="lines"' not in html
 
 
-def test_more_tests_and_problems_than_a_page_holds_are_counted(
+def test_more_tests_and_problems_than_a_page_holds_are_walked_through(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("verification.runs.gating.report_page.MAX_CASES_SHOWN", 3)
@@ -216,14 +222,31 @@ def test_more_tests_and_problems_than_a_page_holds_are_counted(
     tests = counted([*(passed(f"test_{n}") for n in range(4)), failed("test_bad")])
     row = make_gate(live_of(run), status=Status.FAILED, tests=tests, problems=PROBLEMS)
 
-    html = html_of(run, gate_url(row))
+    first, second = html_of(run, gate_url(row)), html_of(run, f"{gate_url(row)}?tests=4&problems=2")
 
-    assert "test_bad" in html
-    assert "test_1" in html
-    assert "test_2" not in html
-    assert "2 more tests are not shown" in html
-    assert "1 more problem is not shown" in html
-    assert gate_url(row, "record") in html
+    assert "Tests 1 to 3 of 5, the worst first" in first
+    assert "Problems 1 to 1 of 2, the worst first" in first
+    assert [f"test_{one}" in first for one in ("bad", 0, 1, 2, 3)] == [
+        True,
+        True,
+        True,
+        False,
+        False,
+    ]
+    assert f'href="{gate_url(row)}?tests=4">Next</a>' in first
+    assert "Tests 4 to 5 of 5<" in second
+    assert [f"test_{one}" in second for one in ("bad", 0, 1, 2, 3)] == [False] * 3 + [True] * 2
+    assert ("F401" in first, "F401" in second) == (True, False)
+    assert f'href="{gate_url(row)}?problems=1">Before</a>' in second
+
+
+@pytest.mark.parametrize("asked", ["0", "-1", "x", "99999999", "9" * 5_000, "\u0663"])
+def test_what_is_beyond_the_tests_is_their_end_or_their_begin(run: Run, asked: str) -> None:
+    row = make_gate(live_of(run), status=Status.FAILED, tests=TESTS, problems=PROBLEMS)
+
+    html = html_of(run, f"{gate_url(row)}?tests={asked}&problems={asked}")
+
+    assert "test_later" in html
 
 
 def test_problems_stand_in_a_table_with_their_places(run: Run) -> None:
@@ -263,7 +286,7 @@ def test_without_its_record_a_gate_still_shows_what_its_report_names(run: Run) -
 
     assert "test_divides" in html
     assert "F401" in html
-    assert "3 more tests are not shown" in html
+    assert "3 more tests were counted, and are not kept one by one" in html
 
 
 @pytest.mark.parametrize(("most", "is_read"), [(100_000, True), (10, False)])
@@ -401,6 +424,22 @@ def test_many_failures_take_as_many_queries_as_one(run: Run) -> None:
     row = make_gate(live_of(other), tests=many)
 
     assert queries_of(gate_url(row), run) == queries_of(gate_url(one_row), run)
+
+
+def test_ten_thousand_tests_and_lines_of_many_files_are_a_page_like_others(run: Run) -> None:
+    bad = [failed(f"t[{n}]", suite=f"m{n % 99}.T", message="E no\n" * 90) for n in range(1_000)]
+    good = [passed(f"test_{n}", suite=f"m{n % 99}.T") for n in range(9_000)]
+    lines = FileCoverage(frozenset(range(1, 90)), frozenset(range(90, 99)))
+    files = Coverage({f"m{n}.py": lines for n in range(1_500)})
+    row = make_gate(live_of(run), tests=counted([*bad, *good]), coverage=files)
+    small = make_gate(live_of(run), "types", tests=TESTS)
+
+    html = html_of(run, gate_url(row))
+
+    assert queries_of(gate_url(row), run) <= queries_of(gate_url(small), run)
+    assert len(html) < 400_000
+    assert "Tests 1 to 150 of 10,000, the worst first" in html
+    assert "1400 more files, of which more was run, are not shown." in html
 
 
 def queries_of(url: str, run: Run) -> int:

@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from verification.runs.gating.terminal import MAX_LINE_CHARACTERS, lines_of, plain
+from verification.runs.gating.terminal import MAX_LINE_CHARACTERS, lines_of, plain, read, split
 
 RED, BOLD, OFF = "\x1b[31m", "\x1b[1m", "\x1b[0m"
 
 
-def html(text: str, *, is_cut: bool = False) -> list[str]:
-    return [one.html for one in lines_of(text, is_cut=is_cut)]
+def html(text: str) -> list[str]:
+    return [one.html for one in lines_of(text)]
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_a_long_line_says_how_much_of_it_is_not_shown() -> None:
 def test_only_a_log_that_was_cut_has_a_line_that_says_so() -> None:
     text = "head\n… 4000000 bytes left out …\ntail\n"
 
-    assert [one.left_out for one in lines_of(text, is_cut=True)] == [0, 4_000_000, 0]
+    assert [one.left_out for one in read(split(text), is_cut=True)] == [0, 4_000_000, 0]
     assert [one.left_out for one in lines_of(text)] == [0, 0, 0]
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from itertools import chain
 from typing import Any, Self
 
 from verification.engine.reports.model import Coverage, FileCoverage, ProblemReport, TestReport
+
+WHOLE = slice(None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,44 @@ class Record:
             ProblemReport.from_json(problems) if problems else None,
             None if coverage is None else _coverage(coverage),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A record of which so much is read as is asked for: it may hold thousands of tests."""
+
+    told: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, content: bytes) -> Self:
+        return cls(json.loads(content))
+
+    def tests(self, part: slice = WHOLE) -> tuple[TestReport, int] | None:
+        """Those of a part, and how many are kept in all."""
+        saved = self.told.get("tests")
+        if not saved:
+            return None
+        cases = saved["cases"]
+        return TestReport.from_json({**saved, "cases": cases[part]}), len(cases)
+
+    def problems(self, part: slice = WHOLE) -> tuple[ProblemReport, int] | None:
+        saved = self.told.get("problems")
+        if not saved:
+            return None
+        kept = saved["problems"]
+        return ProblemReport.from_json({**saved, "problems": kept[part]}), len(kept)
+
+    def covered(self) -> dict[str, tuple[int, int]]:
+        """(covered, all) lines of each file."""
+        files = self.told.get("coverage") or {}
+        return {
+            path: (_count(covered), _count(covered) + _count(missed))
+            for path, (covered, missed) in files.items()
+        }
+
+
+def _count(runs: Iterable[Sequence[int]]) -> int:
+    return sum(last - first + 1 for first, last in runs)
 
 
 def _saved(coverage: Coverage) -> Mapping[str, Any]:

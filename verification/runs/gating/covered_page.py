@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from verification.engine.reports.model import Coverage, FileCoverage
 from verification.runs.artefacts import MAX_SHOWN_LINES, Line, Mark, Text, shown_file
 from verification.runs.gating.spots import LINES_AROUND, Spots
 
-MAX_FILES = 200
-MAX_EXCERPTS = 20
+MAX_FILES = 100
+MAX_EXCERPTS = 10
 MAX_MARKED = 50
 UNRUN = "advisory"
 """How a line that no test ran is marked: it is no fault."""
 
 Range = tuple[int, int]
+Counts = Mapping[str, tuple[int, int]]
+"""By path: lines that were run, and all that could be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,35 +36,27 @@ class CoveredFile:
 
 
 def covered_files(
-    spots: Spots, coverage: Coverage | None, unrun: Sequence[tuple[str, int, int]]
+    spots: Spots, files: Counts, unrun: Sequence[tuple[str, int, int]]
 ) -> list[CoveredFile]:
     """Those with new lines that no test ran come first, then those that were run least."""
     ranges: dict[str, list[Range]] = {}
     for path, first, last in unrun:
         ranges.setdefault(path, []).append((first, last))
-    files = coverage.files if coverage else {}
     paths = [*ranges, *sorted(set(files) - set(ranges), key=lambda one: _order(files, one))]
     return [
-        _file(spots, coverage, path, ranges.get(path, []), with_excerpt=number < MAX_EXCERPTS)
+        _file(spots, files, path, ranges.get(path, []), with_excerpt=number < MAX_EXCERPTS)
         for number, path in enumerate(paths[:MAX_FILES])
     ]
 
 
-def _order(files: Mapping[str, FileCoverage], path: str) -> tuple[float, str]:
-    covered, missed = len(files[path].covered), len(files[path].missed)
-    return (covered / (covered + missed) if covered + missed else 1.0, path)
+def _order(files: Counts, path: str) -> tuple[float, str]:
+    covered, lines = files[path]
+    return (covered / lines if lines else 1.0, path)
 
 
 def _file(
-    spots: Spots,
-    coverage: Coverage | None,
-    path: str,
-    ranges: Sequence[Range],
-    *,
-    with_excerpt: bool,
+    spots: Spots, files: Counts, path: str, ranges: Sequence[Range], *, with_excerpt: bool
 ) -> CoveredFile:
-    found = coverage.files.get(path) if coverage else None
-    covered = len(found.covered) if found else 0
     spot = spots.of(path, None)
     url = spot.url if spot else ""
     lines = list(_marked(ranges))
@@ -71,8 +64,7 @@ def _file(
     return CoveredFile(
         path,
         f"{url}?places={places}" if url and places else url,
-        covered,
-        covered + (len(found.missed) if found else 0),
+        *files.get(path, (0, 0)),
         [
             (f"{first}" if first == last else f"{first}-{last}", f"#L{first}" if url else "")
             for first, last in ranges

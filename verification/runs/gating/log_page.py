@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from django.utils.safestring import SafeString, mark_safe
+
 from verification.adapters.sandbox.capture import MAX_STREAM_BYTES
 from verification.runs.gating.page import ShownGate
-from verification.runs.gating.terminal import Line, lines_of
+from verification.runs.gating.terminal import CUT, Line, read, split
 from verification.runs.models import GateResult
 
 LINES_OF_PAGE = 2_000
@@ -16,32 +18,35 @@ LINES_OF_PAGE = 2_000
 
 @dataclass
 class LogPage:
-    """`asked` is the line that it begins with, as it stands in the address."""
+    """`asked` is the line that it begins with, as far as there is one."""
 
     row: GateResult
     content: bytes
-    asked: str = ""
+    asked: int = 1
 
     @property
     def gate(self) -> ShownGate:
         return ShownGate(self.row)
 
     @cached_property
-    def all(self) -> Sequence[Line]:
-        """Only what is as long as a stream may be was cut: what says so in others is the work's."""
-        text = self.content.decode(errors="replace")
-        return lines_of(text, is_cut=len(self.content) >= MAX_STREAM_BYTES)
-
-    @cached_property
-    def first(self) -> int:
-        """From 1."""
-        asked = int(self.asked) if self.asked.isdecimal() and len(self.asked) < 9 else 1
-        return max(1, min(asked, len(self.all)))
+    def all(self) -> Sequence[str]:
+        return split(self.content.decode(errors="replace"))
 
     @property
-    def lines(self) -> Sequence[tuple[int, Line]]:
-        start = self.first - 1
-        return list(enumerate(self.all[start : start + LINES_OF_PAGE], start=self.first))
+    def is_cut(self) -> bool:
+        """Only what is as long as a stream may be was cut: what says so in others is the work's."""
+        return len(self.content) >= MAX_STREAM_BYTES
+
+    @property
+    def first(self) -> int:
+        """From 1."""
+        return max(1, min(self.asked, len(self.all)))
+
+    @property
+    def html(self) -> SafeString:
+        """Thousands of lines: each escapes itself."""
+        shown = read(self.all[self.first - 1 : self.last], is_cut=self.is_cut)
+        return mark_safe("".join(_html(n, one) for n, one in enumerate(shown, self.first)))  # noqa: S308
 
     @property
     def last(self) -> int:
@@ -62,10 +67,15 @@ class LogPage:
         return max(1, len(self.all) - LINES_OF_PAGE + 1)
 
     @cached_property
-    def left_out(self) -> int:
-        """How many bytes of the middle were not kept."""
-        return sum(one.left_out for one in self.all)
+    def cut(self) -> tuple[int, int] | None:
+        """How many bytes of the middle were not kept, and the line before them."""
+        for number, line in enumerate(self.all if self.is_cut else ()):
+            if line.startswith("…") and (found := CUT.fullmatch(line)):
+                return int(found[1]), number
+        return None
 
-    @cached_property
-    def cut_at(self) -> int | None:
-        return next((n for n, one in enumerate(self.all, start=1) if one.left_out), None)
+
+def _html(number: int, line: Line) -> str:
+    if line.left_out:
+        return f'<span class="cut" id="L{number}">{line.left_out:,} bytes are left out here.</span>'
+    return f'<span class="l" data-n="{number}" id="L{number}">{line.html}</span>'

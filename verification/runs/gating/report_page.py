@@ -14,10 +14,9 @@ from verification.engine.reports.model import (
     Problem,
     ProblemReport,
     TestCase,
-    TestCounts,
     TestReport,
 )
-from verification.engine.reports.record import Record
+from verification.engine.reports.record import Opened
 from verification.runs.evidence_store import EvidenceLost, read_blob
 from verification.runs.gating.covered_page import CoveredFile, covered_files
 from verification.runs.gating.page import ShownGate
@@ -32,13 +31,15 @@ from verification.runs.gating.tree import (
     tree_of,
     varied,
 )
+from verification.runs.gating.window import Window
 from verification.runs.models import GateResult, Run
 
-MAX_CASES_SHOWN = 500
-MAX_PROBLEMS_SHOWN = 500
-MAX_CONTEXTS = 20
+MAX_CASES_SHOWN = 150
+MAX_PROBLEMS_SHOWN = 200
+MAX_CONTEXTS = 10
 MAX_OPEN = 5
 MAX_NAMED = 2_000
+NOTHING = slice(0)
 MAX_RECORD_BYTES = 8_000_000
 """What is longer is read by who asks for all of it; the page shows what the report names."""
 
@@ -59,6 +60,8 @@ class GatePage:
 
     run: Run
     row: GateResult
+    tests_from: int = 1
+    problems_from: int = 1
 
     @property
     def gate(self) -> ShownGate:
@@ -69,32 +72,81 @@ class GatePage:
         return GateReport.from_json(self.row.report) if self.row.report else None
 
     @cached_property
-    def _record(self) -> Record:
+    def _record(self) -> Opened:
         """All that was reported, or nothing where it is too long or no longer stored."""
         blob = self.row.record
         if blob is None or blob.size > MAX_RECORD_BYTES:
-            return Record()
+            return Opened()
         try:
-            return Record.from_json(read_blob(blob))
+            return Opened.of(read_blob(blob))
         except EvidenceLost:
-            return Record()
+            return Opened()
 
     @cached_property
+    def _tests(self) -> tuple[TestReport | None, Window]:
+        """Those that are shown, and which they are."""
+        part = Window(self.tests_from, MAX_CASES_SHOWN, *self._test_counts)
+        if found := self._record.tests(part.part):
+            return found[0], part
+        report = self.report
+        if report is None or report.tests is None:
+            return None, part
+        told = report.failures[part.part]
+        return TestReport(report.tests, told, report.is_guess), part
+
+    @property
+    def _test_counts(self) -> tuple[int, int]:
+        """How many are told one by one, and how many were counted."""
+        report, told = self._record.tests(NOTHING) or (None, 0)
+        counts = report.counts if report else self.report.tests if self.report else None
+        if report is None and self.report:
+            told = len(self.report.failures)
+        return told, counts.ran + counts.skipped if counts else 0
+
+    @cached_property
+    def _problems(self) -> tuple[ProblemReport | None, Window]:
+        report, told = self._record.problems(NOTHING) or (None, 0)
+        if report:
+            part = Window(self.problems_from, MAX_PROBLEMS_SHOWN, told, report.total)
+            found = self._record.problems(part.part)
+            return found[0] if found else None, part
+        named = self.report.problems if self.report else ()
+        count = self.report.problem_count if self.report else None
+        part = Window(self.problems_from, MAX_PROBLEMS_SHOWN, len(named), count or 0)
+        if self.report is None or count is None:
+            return None, part
+        return ProblemReport(count, named[part.part], self.report.is_guess), part
+
+    @property
     def tests(self) -> TestReport | None:
-        if self._record.tests or self.report is None or self.report.tests is None:
-            return self._record.tests
-        return TestReport(self.report.tests, self.report.failures, self.report.is_guess)
+        return self._tests[0]
 
-    @cached_property
+    @property
+    def tests_shown(self) -> Window:
+        return self._tests[1]
+
+    @property
     def problems(self) -> ProblemReport | None:
-        if self._record.problems or self.report is None or self.report.problem_count is None:
-            return self._record.problems
-        return ProblemReport(self.report.problem_count, self.report.problems, self.report.is_guess)
+        return self._problems[0]
+
+    @property
+    def problems_shown(self) -> Window:
+        return self._problems[1]
+
+    @property
+    def cases(self) -> Sequence[TestCase]:
+        return self.tests.cases if self.tests else ()
 
     @cached_property
     def covered(self) -> list[CoveredFile]:
         unrun = self.report.unrun if self.report else ()
-        return covered_files(self.spots, self._record.coverage, unrun)
+        return covered_files(self.spots, self._record.covered(), unrun)
+
+    @property
+    def hidden_files(self) -> int:
+        """Of those with lines that could be run."""
+        unrun = {path for path, _, _ in self.report.unrun} if self.report else set()
+        return len(unrun | set(self._record.covered())) - len(self.covered)
 
     @cached_property
     def _new(self) -> frozenset[tuple[str, str]] | None:
@@ -106,15 +158,6 @@ class GatePage:
         if len(report.failures) != bad - report.old_failures:
             return None
         return frozenset((one.suite, one.name) for one in report.failures)
-
-    @cached_property
-    def cases(self) -> Sequence[TestCase]:
-        return self.tests.cases[:MAX_CASES_SHOWN] if self.tests else ()
-
-    @property
-    def hidden_cases(self) -> int:
-        counts = self.tests.counts if self.tests else TestCounts()
-        return max(0, counts.ran + counts.skipped - len(self.cases))
 
     @cached_property
     def groups(self) -> list[TestGroup]:
@@ -141,7 +184,7 @@ class GatePage:
 
     @cached_property
     def shown_problems(self) -> list[ShownProblem]:
-        rows = self.problems.problems[:MAX_PROBLEMS_SHOWN] if self.problems else ()
+        rows = self.problems.problems if self.problems else ()
         told = self._told_problems
         return [
             ShownProblem(
@@ -166,10 +209,6 @@ class GatePage:
             return False
         return len(report.problems) == (report.problem_count or 0) - report.old_problems
 
-    @property
-    def hidden_problems(self) -> int:
-        return self.problems.total - len(self.shown_problems) if self.problems else 0
-
     @cached_property
     def spots(self) -> Spots:
         code = FAILED.get(self.row.gate, "")
@@ -178,16 +217,15 @@ class GatePage:
 
     def _named(self) -> set[str]:
         """The files that the report names, or may mean."""
-        problems = self.problems.problems[:MAX_PROBLEMS_SHOWN] if self.problems else ()
+        problems = self.problems.problems if self.problems else ()
         unrun = self.report.unrun if self.report else ()
-        coverage = self._record.coverage
         folder = folder_of(self.row.component)
         suites = {one.suite for one in self.cases}
         return {
             *(one.path for one in self.cases),
             *(one.path for one in problems),
             *(path for path, _, _ in unrun),
-            *(islice(coverage.files, MAX_NAMED) if coverage else ()),
+            *islice(self._record.covered(), MAX_NAMED),
             *(path for suite in suites for path, _ in modules_of(suite, folder)),
         }
 

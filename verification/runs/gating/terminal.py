@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from verification.adapters.viewing_text import escaped
@@ -58,14 +58,23 @@ def plain(text: str) -> str:
     return ESCAPE.sub("", text) if "\x1b" in text else text
 
 
-def lines_of(text: str, *, is_cut: bool = False) -> list[Line]:
-    """What stood on a terminal: a line that was written over shows what came last.
-
-    `is_cut`: a line may say how much of the middle was not kept.
-    """
+def split(text: str) -> list[str]:
     written = text.replace("\r\n", "\n").split("\n")
     if written[-1] == "":
         written.pop()
+    return written
+
+
+def lines_of(text: str) -> list[Line]:
+    """What stood on a terminal: a line that was written over shows what came last."""
+    return read(split(text))
+
+
+def read(written: Iterable[str], *, is_cut: bool = False) -> list[Line]:
+    """Some lines, the first of them in no colour.
+
+    `is_cut`: a line may say how much of the middle was not kept.
+    """
     look: dict[str, str] = {}
     return [_line(one, look, is_cut=is_cut) for one in written]
 

@@ -42,15 +42,15 @@ class TestGroup:
     tests: list[ShownTest] = field(default_factory=list)
     inner: dict[str, TestGroup] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def groups(self) -> list[TestGroup]:
         return sorted(self.inner.values(), key=lambda one: not one.failed)
 
-    @property
+    @cached_property
     def bad(self) -> list[ShownTest]:
         return [one for one in self.tests if one.case.status.is_bad]
 
-    @property
+    @cached_property
     def folded(self) -> list[tuple[str, list[ShownTest]]]:
         found = [(kind.value, [t for t in self.tests if t.case.status is kind]) for kind in KINDS]
         return [one for one in found if one[1]]
@@ -60,17 +60,17 @@ class TestGroup:
         """With all that stands below it."""
         return [*self.tests, *(test for one in self.inner.values() for test in one.all)]
 
-    @property
+    @cached_property
     def failed(self) -> int:
         return sum(one.case.status.is_bad for one in self.all)
 
-    @property
+    @cached_property
     def counts(self) -> list[tuple[int, str]]:
         """Of those that did not fail."""
         found = [(sum(one.case.status is kind for one in self.all), kind.value) for kind in KINDS]
         return [one for one in found if one[0]]
 
-    @property
+    @cached_property
     def duration_ms(self) -> int:
         return sum(one.case.duration_ms for one in self.all)
 

@@ -37,7 +37,9 @@ def run_gate(
     row = _gate(found, evaluation, position)
     is_part = request.headers.get("HX-Target", "").startswith("gate-")
     part = "#report" if is_part and "HX-History-Restore-Request" not in request.headers else ""
-    shown = {"run": found, "page": GatePage(found, row)}
+    first = {name: _number(request.GET.get(name, "")) for name in ("tests", "problems")}
+    page = GatePage(found, row, tests_from=first["tests"], problems_from=first["problems"])
+    shown = {"run": found, "page": page}
     answer = render(request, f"runs/run_gate.html{part}", shown)
     answer["Vary"] = "HX-Target, Cookie"
     return answer
@@ -53,7 +55,7 @@ def run_gate_log(
     row = _gate(found, evaluation, position)
     if row.log is None:
         raise Http404
-    page = LogPage(row, _content(row.log), request.GET.get("from", ""))
+    page = LogPage(row, _content(row.log), _number(request.GET.get("from", "")))
     return render(request, "runs/run_gate_log.html", {"run": found, "page": page})
 
 
@@ -111,6 +113,11 @@ def _gone(request: AccessRequest, run: Run) -> HttpResponse:
         ended["HX-Redirect"] = answer["Location"]
         return ended
     return answer
+
+
+def _number(asked: str) -> int:
+    """As it stands in an address, from 1."""
+    return int(asked) if asked.isascii() and asked.isdecimal() and len(asked) < 9 else 1
 
 
 def _content(blob: Blob) -> bytes:
