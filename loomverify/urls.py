@@ -21,6 +21,7 @@ from verification.rules.pages.api import router as rules_router
 from verification.rules.samples.api import router as samples_router
 from verification.runs.api import router as runs_router
 from verification.runs.export_api import router as exports_router
+from verification.runs.gating.api import router as gates_router
 from verification.runs.judged_api import router as judged_router
 from verification.runs.metrics_api import router as metrics_router
 from verification.runs.remediations.api import router as remediations_router
@@ -33,6 +34,7 @@ from verification.verifiers.api import router as verifiers_router
 for router in (
     runs_router,
     exports_router,
+    gates_router,
     judged_router,
     metrics_router,
     agreement_router,

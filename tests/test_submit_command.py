@@ -617,6 +617,61 @@ def test_on_a_terminal_the_wait_for_a_person_is_told(
     assert "waiting for a person, 0 s" in terminal.getvalue()
 
 
+@pytest.mark.usefixtures("_clock_stands_still")
+def test_on_a_terminal_the_gates_that_run_are_told(
+    server: ScriptedServer, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    running = [
+        {"gate": "build", "component": "api (go)", "status": "passed"},
+        {"gate": "test", "component": "api (go)", "status": None},
+        {"gate": "lint\x1b[2J", "component": ". (python)", "status": None},
+    ]
+    server.answers = [
+        (202, run_of(state="running", verdict=None, running=running)),
+        (200, run_of()),
+    ]
+
+    submit(server, folder)
+
+    lines = terminal.getvalue().split("\r\x1b[K")
+    assert lines[3] == "running: test of api (go) and lint�[2J of python, 0 s"
+
+
+def test_the_report_tells_how_each_gate_ended() -> None:
+    def gate(name: str, status: str, **told: Any) -> dict[str, Any]:
+        return {"gate": name, "component": ". (python)", "status": status} | told
+
+    run = run_of(
+        gates=[
+            gate("install", "skipped", detail="Nothing is to be installed."),
+            gate("build", "passed", duration_ms=279),
+            gate("lint", "failed", duration_ms=99, problems=1, reused_from="1d7f"),
+            gate(
+                "test",
+                "failed",
+                duration_ms=12_345,
+                tests={"passed": 12, "failed": 7, "errors": 1, "skipped": 0},
+                new_lines=[30, 38],
+            ),
+            gate("types", "timed_out", duration_ms=120_000, detail="types of . (python): late\nx"),
+            gate("run", "error", duration_ms=5, detail="No\x1b[2J command."),
+        ]
+    )
+
+    assert Report(run).text().split("\n\n")[1].splitlines() == [
+        "Gates (5)",
+        "  ✔ build of python  passed      0.3 s",
+        "  ✖ lint of python   failed             1 problem · not run again",
+        "  ✖ test of python   failed       12 s  12 passed, 7 failed, 1 broken"
+        " · 30 of 38 new lines run",
+        "  ✖ types of python  timed out   120 s  late",
+        "  ? run of python    undecided   0.0 s  No�[2J command.",
+        "  - skipped: install of python",
+    ]
+
+
 def test_colour_is_for_terminals_that_want_it() -> None:
     assert Report(REJECTED, colour=True).text().startswith("\x1b[1;31m✖ Rejected\x1b[0m")
 

@@ -3,6 +3,12 @@ from __future__ import annotations
 import time
 from typing import Any, TextIO
 
+from loomverify.submitting.gates import running_words
+from loomverify.submitting.report import plain
+
+MAX_CHARS = 60
+"""One line of a narrow terminal is rewritten, two are not."""
+
 
 class ProgressLine:
     """One line on a terminal that is rewritten, and gone at the end; nothing elsewhere."""
@@ -28,5 +34,7 @@ class ProgressLine:
 def _stage(run: dict[str, Any]) -> str:
     if run.get("state") == "finished":
         return "waiting for a person"
+    if running := running_words(run.get("running") or ()):
+        return f"{run.get('state')}: {plain(running)[:MAX_CHARS]}"
     tier = min(int(run.get("tier_achieved") or 0) + 1, int(run.get("tier_requested") or 1))
     return f"{run.get('state')}: tier {tier} of {run.get('tier_requested')}"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import unicodedata
 from typing import Any
 
+from loomverify.submitting.gates import SIGNS, WORDS, name_of, told_of, took
+
 Body = dict[str, Any]
 
 GROUPS = (("hard", "Hard findings"), ("advisory", "Advisory findings"), ("observe", "Observed"))
@@ -20,7 +22,8 @@ class Report:
 
     def text(self) -> str:
         blocks = [
-            self._headline(), *self._findings(), self._review(), self._next_step(), self._link()
+            self._headline(), self._gates(), *self._findings(), self._review(), self._next_step(),
+            self._link(),
         ]  # fmt: skip
         return "\n\n".join(block for block in blocks if block) + "\n"
 
@@ -42,6 +45,29 @@ class Report:
         if not task.get("max_attempts"):
             return []
         return [f"{task.get('attempts_used', 0)} of {task['max_attempts']} attempts used"]
+
+    def _gates(self) -> str:
+        """A line for each that ran; those that had nothing to do in one."""
+        gates = self.run.get("gates") or []
+        ran = [one for one in gates if one.get("status") != "skipped"]
+        if not ran:
+            return ""
+        names = {id(one): plain(name_of(one)) for one in ran}
+        width = min(40, max(map(len, names.values())))
+        lines = [self._paint(f"Gates ({len(ran)})", BOLD)]
+        lines += [self._gate(one, names[id(one)].ljust(width)) for one in ran]
+        if skipped := [plain(name_of(one)) for one in gates if one not in ran]:
+            lines.append(self._paint(f"  - skipped: {', '.join(skipped)}", DIM))
+        return "\n".join(lines)
+
+    def _gate(self, gate: Body, name: str) -> str:
+        status = str(gate.get("status"))
+        sign, colour = SIGNS.get(status, ("?", YELLOW))
+        word = WORDS.get(status, status)
+        time = "" if gate.get("reused_from") else took(gate.get("duration_ms") or 0)
+        told = plain(told_of(gate))[:100]
+        line = f"  {self._paint(sign, colour)} {name}  {word:<9}  {time:>6}"
+        return f"{line}  {told}".rstrip()
 
     def _findings(self) -> list[str]:
         blocks = []

@@ -12,6 +12,7 @@ from django.urls import reverse
 from verification.engine.claims.labels import totals_of
 from verification.engine.outcome import Verdict
 from verification.runs import judged_schemas, schemas
+from verification.runs.gating import rendering as gates
 from verification.runs.gating.selectors import gate_rows
 from verification.runs.models import (
     Evaluation,
@@ -74,7 +75,8 @@ def full(run: Run) -> schemas.RunOut:
         findings=[_finding(finding) for finding in live.findings.all()] if live else [],
         rules=_rules(live),
         tiers=[_tier(tier) for tier in live.tiers.all()] if live else [],
-        gates=[_gate(gate) for gate in live.gates.all()] if live else [],
+        gates=[gates.gate(gate, run, live) for gate in live.gates.all()] if live else [],
+        running=gates.going(run),
         votes=_votes(live) if live and run.tier_requested > 2 else [],
         claims=judged_schemas.ClaimCountsOut(**((live.claims if live else None) or totals_of(()))),
         claim_list=[judged_schemas.ClaimOut(**one) for one in live.claim_list] if live else [],
@@ -122,7 +124,7 @@ def whole_evaluation(row: Evaluation, run: Run) -> schemas.EvaluationWhole:
         findings=[_finding(one) for one in row.findings.order_by("tier", "position")],
         rules=_rules(row),
         tiers=[_tier(one) for one in row.tiers.order_by("tier")],
-        gates=[_gate(one) for one in gate_rows().filter(evaluation=row)],
+        gates=[gates.gate(one, run, row) for one in gate_rows().filter(evaluation=row)],
         votes=_votes(row),
         claims=judged_schemas.ClaimCountsOut(**(row.claims or totals_of(()))),
     )
@@ -209,22 +211,6 @@ def _tier(row: Any) -> schemas.TierOut:
         completion_tokens=row.completion_tokens,
         cost_usd=usd(row.cost_usd),
         duration_ms=row.duration_ms,
-        detail=row.detail,
-    )
-
-
-def _gate(row: Any) -> schemas.GateOut:
-    return schemas.GateOut(
-        gate=row.gate,
-        component=row.component,
-        status=row.status,
-        command=row.command,
-        exit_code=row.exit_code,
-        duration_ms=row.duration_ms,
-        tests=row.tests,
-        is_guess=bool(row.told_is_guess),
-        is_word=bool(row.told_is_word),
-        reused_from=str(row.reused_from.uuid) if row.reused_from else None,
         detail=row.detail,
     )
 

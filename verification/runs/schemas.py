@@ -25,6 +25,7 @@ from verification.engine.outcome import (
     Verdict,
 )
 from verification.engine.protocol.reply import Stage
+from verification.runs.gating.schemas import GateOut, GoingGateOut
 from verification.runs.judged_schemas import (
     ArtefactOut,
     ClaimCountsOut,
@@ -115,27 +116,6 @@ class TierOut(Schema):
     detail: str
 
 
-class TestsOut(Schema):
-    passed: int
-    failed: int
-    errors: int
-    skipped: int
-
-
-class GateOut(Schema):
-    gate: str
-    component: str
-    status: Annotated[str, one_of(Status)]
-    command: str
-    exit_code: int | None
-    duration_ms: int
-    tests: TestsOut | None
-    is_guess: bool = Field(description="Its tests were counted in a text for people.")
-    is_word: bool = Field(description="It went by a report that the work names itself.")
-    reused_from: str | None
-    detail: str
-
-
 class RetryOut(Schema):
     strategy: Annotated[str, one_of(RetryStrategy)]
     rerun_execution: bool
@@ -220,6 +200,9 @@ class RunOut(RunSummary):
     rules: RulesOut
     tiers: list[TierOut]
     gates: list[GateOut]
+    running: list[GoingGateOut] = Field(
+        description="The gates of an evaluation that goes on, those that are over among them."
+    )
     votes: list[VoteOut]
     claims: ClaimCountsOut
     claim_list: list[ClaimOut]

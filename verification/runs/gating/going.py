@@ -37,22 +37,24 @@ class News:
 
 
 def news_of(row: GateProgress, seen: int = 0) -> News:
-    """`seen`: how much of it somebody has; what they have of another try is none of it."""
-    first = row.written - len(row.tail)
-    since = seen if seen <= row.written else 0
-    new = row.tail[max(0, since - first) :]
+    new, left_out = since(row, seen)
     whole, end, rest = new.rpartition("\n")
-    return News(
-        lines_of(whole + end),
-        lines_of(rest),
-        max(0, first - since),
-        row.written - len(rest),
-    )
+    return News(lines_of(whole + end), lines_of(rest), left_out, row.written - len(rest))
+
+
+def since(row: GateProgress, seen: int) -> tuple[str, int]:
+    """What came since, and how much before it is kept no longer.
+
+    `seen`: how much of it somebody has; what they have of another try is none of it.
+    """
+    first = row.written - len(row.tail)
+    at = seen if seen <= row.written else 0
+    return row.tail[max(0, at - first) :], max(0, first - at)
 
 
 @dataclass
 class GoingGate:
-    """`axis` begins with the first gate, at `began`, and ends `now`. `seen`: see `news_of`."""
+    """`axis` begins with the first gate, at `began`, and ends `now`. `seen`: see `since`."""
 
     row: GateProgress
     axis: Axis
