@@ -53,6 +53,8 @@
     for (const menu of document.querySelectorAll("details.menu[open]")) {
       if (!menu.contains(event.target)) menu.open = false;
     }
+    const filler = event.target.closest("[data-fill]");
+    if (filler) document.getElementById(filler.dataset.fill).value = filler.dataset.value;
     const copier = event.target.closest("[data-copy]");
     if (!copier) return;
     const source = document.getElementById(copier.dataset.copy);

@@ -9,7 +9,7 @@ from loomverify.accounts.models import Role
 from tests.browser.conftest import LOOKS, Visit
 from tests.browser.scenes import LONG_WORD, MARKUP, Scene
 from tests.browser.test_pages import FAULTS, OVERFLOW
-from tests.waivers import REASON, make_waiver, problem, rejected
+from tests.waivers import REASON, in_days, make_waiver, problem, rejected
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -31,6 +31,8 @@ def test_a_reviewer_waives_a_finding_and_ends_it_by_keyboard_alone(
     page = visitor.go(reverse("run_detail", args=[scene.project.slug, run.uuid]))
     page.get_by_role("link", name="Waive…").press("Enter")
     page.get_by_label("Why it is accepted").fill(REASON)
+    page.get_by_role("button", name="90 days").press("Enter")
+    expect(page.get_by_label("Until", exact=True)).to_have_value(str(in_days(90)))
     assert (page.evaluate(OVERFLOW), page.evaluate(FAULTS)) == (0, [])
     page.get_by_role("button", name="Waive it").press("Enter")
     expect(page.get_by_text("Waived since")).to_be_visible()

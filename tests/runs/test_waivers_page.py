@@ -63,9 +63,10 @@ def test_a_reviewer_is_led_from_the_finding_to_the_form_and_back_to_the_run(run:
     form = words(client.get(form_url(run)).content.decode())
     answer = client.post(form_url(run), {"reason": REASON, "until": str(in_days(90))})
 
-    for part in (SHELL, "tools/release.py:12", "it rejects the work", f"90 days: {in_days(90)}"):
+    for part in (SHELL, "tools/release.py:12", "it rejects the work", "90 days", str(in_days(90))):
         assert part in form
-    assert answer["Location"] == run_url(run)
+    finding = finding_of(run)
+    assert answer["Location"] == f"{run_url(run)}?finding={finding.fingerprint}#findings-title"
     assert Waiver.objects.get().until == in_days(90)
     after = client.get(run_url(run)).content.decode()
     assert f"Waived since, until {in_days(90)}" in words(after)
@@ -172,6 +173,55 @@ def test_states_and_words_filter_by_the_address(run: Run) -> None:
     assert shown("?q=checked+by") == {str(active.uuid)}
     assert shown(f"?finding={over.fingerprint}") == {str(over.uuid)}
     assert shown("?q=nothing+of+it") == set()
+
+
+def test_the_counts_are_of_what_was_searched_for(run: Run) -> None:
+    make_waiver(run, reason="A constant of ours, checked by Bob")
+    make_waiver(rejected(run.project), reason="Made of nothing but constants.")
+
+    assert "all 1 active 1 expired 0 ended 0" in words(page(run.project, "?q=checked+by"))
+    assert "all 2 active 2 expired 0 ended 0" in words(page(run.project, "?state=ended"))
+    nothing = words(page(run.project, "?q=nothing+of+it"))
+    assert "all 0 active 0 expired 0 ended 0" in nothing
+    assert "None fits this filter." in nothing
+
+
+def test_a_waiver_leads_to_its_own_finding_among_others() -> None:
+    other, own = problem(message="S307: eval"), problem(message="S608: SQL")
+    run = rejected(make_project(), other, own)
+    make_waiver(run, fingerprint=own["fingerprint"])
+
+    found = re.search(r'href="([^"]+\?finding=[0-9a-f]+)#findings-title"', page(run.project))
+
+    assert found
+    html = visitor(run.project).get(found[1]).content.decode()
+    chosen = html[: html.index('aria-current="true">', html.index('id="finding-'))]
+    assert chosen.rpartition('id="finding-')[2].startswith("2")
+
+
+def test_the_form_shows_the_line_among_its_neighbours() -> None:
+    code = b"".join(b"line_%d = %d\n" % (n, n) for n in range(1, 30))
+    run = rejected(make_project(), files={"tools/release.py": code})
+
+    html = visitor(run.project).get(form_url(run)).content.decode()
+
+    assert "tools/release.py?places=12.hard#L12" in html
+    assert re.findall(r'data-n="(\d+)"', html) == ["10", "11", "12", "13", "14"]
+    assert 'class="l hit" data-n="12"' in html
+
+
+def test_lines_of_a_reason_end_as_everywhere(run: Run) -> None:
+    body = {"reason": "It is ours.\r\nSee SEC-12.", "until": str(in_days(30))}
+
+    visitor(run.project).post(form_url(run), body)
+
+    assert Waiver.objects.get().reason == "It is ours.\nSee SEC-12."
+
+
+def test_the_last_days_of_a_waiver_stand_out(run: Run) -> None:
+    make_waiver(run, expires_at=timezone.now() + timedelta(days=3))
+
+    assert '<span class="is-warn strong">' in page(run.project)
 
 
 @pytest.mark.parametrize("query", ["?state=open", "?q=%00", "?finding=%00"])

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from typing import Any
 from uuid import UUID
 
@@ -64,6 +65,8 @@ class Choice:
     places: tuple[Place, ...] = ()
     """What an address marks beside the findings, in what else it names."""
     rule: str = ""
+    finding: str = ""
+    """A fingerprint."""
 
     @classmethod
     def of(cls, query: Mapping[str, str]) -> Choice:
@@ -78,6 +81,7 @@ class Choice:
             claims=query.get("claims", ""),
             places=places_of(query.get("places", "")),
             rule=query.get("rule", ""),
+            finding=query.get("finding", ""),
         )
 
     @property
@@ -299,8 +303,9 @@ class RunPage:
             return next((one for one in self.findings if one.number == self.choice.at), None)
         if self.choice.is_of_material:
             return None
+        named = (one for one in self.findings if one.row.fingerprint == self.choice.finding)
         of_rule = (one for one in self.findings if one.row.rule == self.choice.rule)
-        return next(of_rule, self.leading)
+        return next(chain(named, of_rule), self.leading)
 
     @cached_property
     def material(self) -> Material:

@@ -15,6 +15,8 @@ from verification.runs.models import Finding, Run, Waiver
 from verification.runs.waivers.selectors import WaiverState, state_of
 from verification.runs.waivers.services import UNDO
 
+FEW_DAYS = 7
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -42,6 +44,10 @@ class Row:
         at = self.row.ended_at
         is_recent = at is not None and at > self.now - UNDO
         return is_recent and self.is_ended and self.row.expires_at > self.now
+
+    @property
+    def is_nearly_over(self) -> bool:
+        return self.is_active and (self.row.until - self.now.date()).days < FEW_DAYS
 
     @property
     def time_left(self) -> str:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from functools import reduce
@@ -51,9 +51,9 @@ def waivers(project: Project, filters: WaiverFilters, now: datetime) -> QuerySet
     return rows.defer(*HEAVY_FIELDS)
 
 
-def counts(project: Project, now: datetime) -> dict[WaiverState, int]:
-    """How many there are in each state."""
-    rows = Waiver.objects.filter(project=project)
+def counts(project: Project, filters: WaiverFilters, now: datetime) -> dict[WaiverState, int]:
+    """How many there are in each state, of those that the other filters leave."""
+    rows = waivers(project, replace(filters, state=""), now).select_related(None).defer(None)
     asked = {state.value: Count("pk", filter=_of_state(state, now)) for state in WaiverState}
     found = rows.aggregate(**asked)
     return {state: found[state] for state in WaiverState}

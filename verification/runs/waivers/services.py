@@ -157,7 +157,7 @@ def _tell(access: Access, waiver: Waiver, kind: str, now: datetime, reason: str 
 
 
 def _reason(text: str) -> str:
-    said = cleaned(text).strip()
+    said = cleaned(text.replace("\r\n", "\n")).strip()
     if not MIN_REASON_CHARS <= len(said) <= MAX_REASON_CHARS:
         msg = f"Say why in {MIN_REASON_CHARS} to {MAX_REASON_CHARS:,} characters."
         raise InputError("waiver.reason", msg, loc=("body", "reason"))

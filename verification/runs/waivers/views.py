@@ -21,6 +21,8 @@ from loomverify.accounts.models import Role
 from loomverify.errors import InputError, NotFound
 from loomverify.returning import back
 from verification.runs.exporting.answers import table_export
+from verification.runs.gating.spots import Spot, Spots
+from verification.runs.models import Finding
 from verification.runs.places import place_of
 from verification.runs.waivers import selectors, services
 from verification.runs.waivers.forms import WaiverForm
@@ -37,11 +39,12 @@ LIST, NEW = "waivers/waiver_list.html", "waivers/waiver_new.html"
 def waiver_list(request: AccessRequest) -> HttpResponse:
     project, now = request.access.project, timezone.now()
     filters = _filters(request)
-    counts = selectors.counts(project, now)
+    counts = selectors.counts(project, filters, now)
     shown: dict[str, Any] = {
         "filters": filters,
         "counts": [(state.value, count) for state, count in counts.items()],
         "total": sum(counts.values()),
+        "is_empty": not filters.given() and not any(counts.values()),
         "ended": just_ended(project, request.GET.get("over", ""), now),
         "query": urlencode(filters.given()),
     }
@@ -81,14 +84,16 @@ def waiver_new(request: AccessRequest, run: UUID, fingerprint: str) -> HttpRespo
         except InputError as error:
             show_errors(form, error)
         else:
-            messages.success(request, "It is waived. Verify the run again to have it counted.")
-            return redirect("run_detail", project=request.access.project.slug, run=run)
+            messages.success(request, "It is waived. Verify the run again, and it counts no more.")
+            where = reverse("run_detail", args=[request.access.project.slug, run])
+            return redirect(f"{where}?finding={fingerprint}#findings-title")
     shown = {
         "form": form,
         "run": found.evaluation.run,
         "finding": found,
         "message": services.said_of(found),
         "place": place_of(found),
+        "spot": _spot(found),
     }
     return render(request, NEW, shown, status=422 if form.errors else 200)
 
@@ -119,6 +124,13 @@ def waiver_undo(request: AccessRequest, waiver: UUID) -> HttpResponse:
     else:
         messages.success(request, "It is in force again.")
     return back(request, reverse("waiver_list", args=[request.access.project.slug]))
+
+
+def _spot(found: Finding) -> Spot | None:
+    """Its place in the work with the lines around it, where such a file was submitted."""
+    spots = Spots(found.evaluation.run, found.enforcement, lambda: [found.path])
+    spot = spots.of(found.path, found.line, column=found.column, with_context=True)
+    return spot if spot and spot.url else None
 
 
 def _filters(request: AccessRequest) -> WaiverFilters:
