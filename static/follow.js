@@ -6,15 +6,24 @@
   const atEnd = (log) => log.scrollHeight - log.scrollTop - log.clientHeight <= NEAR;
   const boxOf = (log) => document.querySelector(`[data-follow="${log.id}"]`);
 
+  const tops = new Map();
+
   const follow = (log) => {
-    if (boxOf(log)?.checked === false) return;
+    if (boxOf(log)?.checked === false) {
+      log.scrollTop = tops.get(log.id) ?? log.scrollTop;
+      return;
+    }
     const lines = log.firstElementChild;
     for (let left = lines.children.length - MOST_LINES; left > 0; left -= 1) lines.firstElementChild.remove();
     log.scrollTop = log.scrollHeight;
   };
   const followAll = () => document.querySelectorAll(".log.is-live").forEach(follow);
 
-  document.addEventListener("htmx:afterSettle", followAll);
+  // A log is kept while the page around it is exchanged, and loses its place on the way.
+  document.addEventListener("htmx:beforeSwap", () => {
+    for (const log of document.querySelectorAll(".log.is-live")) tops.set(log.id, log.scrollTop);
+  });
+  document.addEventListener("htmx:afterSwap", followAll);
   document.addEventListener("htmx:oobAfterSwap", followAll);
   document.addEventListener("DOMContentLoaded", followAll);
   // What moved is told by the log itself: that it grew is no scrolling.
@@ -24,6 +33,8 @@
   }, true);
   document.addEventListener("change", ({ target }) => {
     const log = target.dataset?.follow && document.getElementById(target.dataset.follow);
-    if (log) follow(log);
+    if (!log) return;
+    tops.delete(log.id);
+    follow(log);
   });
 })();

@@ -12,6 +12,7 @@ from tests.builders import make_run
 from tests.gates import PROBLEMS, TESTS, going, make_gate, make_progress
 from tests.judged import live_of
 from verification.engine.outcome import Status
+from verification.runs.events import append_to_each
 from verification.runs.models import GateProgress, RunState
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -124,6 +125,29 @@ def test_the_next_gate_takes_the_place_of_the_one_before_and_nothing_moves(
     assert row
     assert after
     assert after["y"] - before["y"] == pytest.approx(row["height"], abs=2)  # one row more, no more
+    assert visitor.complaints == []
+
+
+def test_what_is_read_stays_while_the_page_around_it_is_exchanged(
+    visit: Visit, scene: Scene, slow: GateProgress
+) -> None:
+    visitor = visit()
+    page = visitor.go(run_url(scene, slow))
+    log = page.get_by_role("log")
+    expect(log).to_contain_text("step 99")
+    log.evaluate("log => { log.scrollTop = 40; }")
+    expect(page.get_by_label("Follow")).not_to_be_checked()
+    page.locator(f"#going-{slow.pk}").focus()
+
+    append_to_each([slow.evaluation.run_id], "review_withdrawn", at=timezone.now())
+    expect(page.get_by_text("review withdrawn")).to_be_visible()
+    write(slow, "step 100\n")
+    expect(log).to_contain_text("step 100")
+
+    assert log.evaluate(PLACE)[0] == 40
+    expect(page.get_by_label("Follow")).not_to_be_checked()
+    expect(log.locator(".l")).to_have_count(101)  # nothing came twice
+    expect(page.locator(f"#going-{slow.pk}")).to_be_focused()
     assert visitor.complaints == []
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -14,7 +15,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from loomverify.accounts.models import Role
-from tests.builders import make_project, make_run, make_user, signed_in
+from loomverify.env import environment
+from tests.builders import make_process, make_project, make_run, make_user, signed_in
 from tests.gates import going, make_progress
 from verification.engine.gates import GateReport
 from verification.engine.outcome import Status
@@ -79,6 +81,32 @@ def test_the_page_shows_which_gates_run_since_when_and_what_they_write(run: Run)
     assert [float(one[1]) for one in bars] == pytest.approx([0, 50], abs=8)
     assert [float(one[2]) for one in bars] == pytest.approx([25, 50], abs=8)
     assert next_of(html) == f"{url_of(run, 'run_gates_live')}?seen={row.pk}:4"  # 1 % may change
+
+
+GATED = """\
+name: gated
+phases:
+  - {id: build, description: Build it., gates: [test, build]}
+"""
+
+
+@pytest.mark.parametrize("sandbox", ["docker", "off"])
+def test_before_the_first_gate_begins_the_page_says_which_are_to_come(
+    monkeypatch: pytest.MonkeyPatch, sandbox: str
+) -> None:
+    told = replace(environment(), sandbox=sandbox)
+    monkeypatch.setattr("verification.runs.gating.page.environment", lambda: told)
+    project = make_project()
+    process = make_process(project, slug="gated", source_text=GATED)
+    run = make_run(project, process=process, state=RunState.RUNNING)
+    evaluation = going(run)
+
+    before = html_of(run, url_of(run))
+    make_progress(evaluation, "build")
+    after = html_of(run, url_of(run))
+
+    assert ("<b>Being prepared:</b> build, test." in before) is (sandbox == "docker")
+    assert "Being prepared" not in after
 
 
 def test_between_two_gates_the_page_says_how_many_are_over(run: Run) -> None:

@@ -123,3 +123,10 @@ def test_an_evaluation_beside_the_one_that_counts_shows_its_own_score() -> None:
     other = evaluate(run, purpose="shadow", score=scored(BUILD))
 
     assert words(shown(run, f"?evaluation={other.uuid}")).startswith("Score 4 of 10")
+
+
+def test_a_part_of_the_points_is_told_as_people_read_it() -> None:
+    tests = GateReport("test", Status.FAILED, tests=TestCounts(passed=12, failed=1), exit_code=1)
+    run = make_run(make_project(), evaluation={"score": scored(BUILD, tests), "loop": LOOP})
+
+    assert "Tests 3.69 of 4 12 of 13" in words(shown(run))

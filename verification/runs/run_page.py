@@ -221,7 +221,9 @@ class RunPage:
     @cached_property
     def gates(self) -> GatesPart:
         codes = [one.row.reason_code for one in self.findings]
-        return gates_part(self.run, self.evaluation, self.evaluations, codes)
+        phase = definition_of(self.run.process_version_id).phase(self.run.phase_id)
+        asked = phase.gates if phase else ()
+        return gates_part(self.run, self.evaluation, self.evaluations, codes, asked)
 
     @cached_property
     def score(self) -> ShownScore | None:

@@ -31,6 +31,11 @@ class ShownPart:
     why: str
 
     @property
+    def told(self) -> float:
+        """The points as people read them."""
+        return round(self.points, 2)
+
+    @property
     def tone(self) -> str:
         if not self.is_measured:
             return "open"

@@ -148,6 +148,8 @@ class GatesPart:
     going: Evaluation | None = None
     is_missing: bool = False
     """A finding says that there was no sandbox."""
+    asked: Sequence[str] = ()
+    """The gates of the phase."""
 
     @property
     def evaluation(self) -> Evaluation | None:
@@ -177,7 +179,15 @@ class GatesPart:
 
     @property
     def is_there(self) -> bool:
-        return bool(self.gates or self.running or self.is_missing)
+        return bool(self.gates or self.running or self.is_missing or self.prepared)
+
+    @property
+    def prepared(self) -> str:
+        """The gates that are being prepared, in words; '' where one has begun, or none will."""
+        has_begun = bool(self.gates or self.running)
+        if self.going is None or has_begun or environment().sandbox == "off":
+            return ""
+        return ", ".join(sorted(self.asked, key=_stage))
 
     @property
     def components(self) -> list[tuple[str, list[ShownGate]]]:
@@ -223,11 +233,15 @@ class GatesPart:
 
 
 def gates_part(
-    run: Run, shown: Evaluation | None, evaluations: Sequence[Evaluation], codes: Sequence[str]
+    run: Run,
+    shown: Evaluation | None,
+    evaluations: Sequence[Evaluation],
+    codes: Sequence[str],
+    asked: Sequence[str] = (),
 ) -> GatesPart:
-    """`codes` are the reason codes of what was found."""
+    """`codes` are the reason codes of what was found, `asked` the gates of the phase."""
     going = evaluation_under_way(run, evaluations)
-    return GatesPart(shown, going, "sandbox_unavailable" in codes)
+    return GatesPart(shown, going, "sandbox_unavailable" in codes, asked)
 
 
 def counted_words(tests: dict[str, int]) -> str:
@@ -250,4 +264,8 @@ def _end_ms(gates: Sequence[ShownGate]) -> int:
 
 
 def _order(row: GateRow) -> int:
-    return ORDER.index(row.gate) if row.gate in ORDER else len(ORDER)
+    return _stage(row.gate)
+
+
+def _stage(gate: str) -> int:
+    return ORDER.index(gate) if gate in ORDER else len(ORDER)
