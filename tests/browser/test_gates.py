@@ -157,6 +157,8 @@ def test_without_a_script_what_a_gate_wrote_is_there_and_may_be_looked_at_again(
     page = visit(script=False).go(run_url(scene, slow))
 
     expect(page.get_by_role("log")).to_contain_text("step 99")
+    top, end = page.get_by_role("log").evaluate(PLACE)
+    assert end - top <= 2  # its end is what is read first
     expect(page.get_by_label("Follow")).to_be_hidden()
     page.locator("#gates").get_by_role("link", name="Look again").click()
     page.locator("#gates-going").get_by_role("link").first.click()

@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from loomverify.accounts.models import Role
+from loomverify.accounts.models import Project, Role
 from loomverify.env import environment
 from tests.builders import make_process, make_project, make_run, make_user, signed_in
 from tests.gates import going, make_progress
@@ -66,10 +66,10 @@ def test_the_page_shows_which_gates_run_since_when_and_what_they_write(run: Run)
         evaluation,
         "build",
         status="passed",
-        started_at=now - timedelta(seconds=8),
-        ended_at=now - timedelta(seconds=6),
+        started_at=now - timedelta(minutes=8),
+        ended_at=now - timedelta(minutes=6),
     )
-    row = make_progress(evaluation, "test", started_at=now - timedelta(seconds=4), tail="a\nb\n1 %")
+    row = make_progress(evaluation, "test", started_at=now - timedelta(minutes=4), tail="a\nb\n1 %")
 
     html = html_of(run, url_of(run))
 
@@ -132,6 +132,22 @@ def test_what_is_looked_at_stays_while_the_page_around_it_is_exchanged(run: Run)
     make_progress(going(run))
 
     assert re.search(r'id="gates"[^>]* hx-preserve="true">', html_of(run, url_of(run)))
+
+
+def test_a_gate_that_writes_nothing_says_so_and_why_where_that_is_known(run: Run) -> None:
+    evaluation = going(run)
+    make_progress(evaluation, "build", status="passed", ended_at=timezone.now(), tail="")
+    make_progress(evaluation, "test", tail="")
+
+    plainly = html_of(run, url_of(run))
+    Project.objects.update(redaction_patterns=["key-[0-9]+"])
+    veiled = html_of(run, url_of(run))
+
+    assert "It has written nothing yet." in plainly
+    assert "It wrote nothing" in plainly
+    assert "What it writes is redacted, and shown when the gate has ended." in veiled
+    assert "written nothing yet" not in veiled
+    assert "It wrote nothing" not in veiled
 
 
 def test_each_poll_brings_what_was_written_since(run: Run) -> None:
