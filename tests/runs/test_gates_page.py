@@ -507,6 +507,7 @@ def test_a_problem_tells_who_accepts_it_and_which_was_there_before(run: Run) -> 
     }
     row.save()
 
+    assert "3 problems · 1 of them before the work · 1 waived" in section(html_of(run))
     rows = re.findall(r"<tr>.*?</tr>", html_of(run, gate_url(row)), re.DOTALL)[1:]
 
     assert ["before the work, too" in one for one in rows] == [True, False, False]

@@ -114,12 +114,17 @@ class ShownGate:
             found = counted_words(self.row.tests)
         elif problems := _told(self.row, "problem_count"):
             found = f"{problems:,} problem{'' if problems == 1 else 's'}"
-        return " · ".join(filter(None, (found, self._before))) if found else ""
+        return " · ".join(filter(None, (found, self._before, self._waived))) if found else ""
 
     @property
     def _before(self) -> str:
         old = sum(int(_told(self.row, name) or 0) for name in ("old_failures", "old_problems"))
         return f"{old} of them before the work" if old else ""
+
+    @property
+    def _waived(self) -> str:
+        waived = _told(self.row, "waived")
+        return f"{waived} waived" if waived else ""
 
     @property
     def covered(self) -> str:

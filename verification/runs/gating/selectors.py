@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from django.db.models import F, QuerySet
+from django.db.models import F, Func, IntegerField, QuerySet
 
 from verification.runs.models import BaseGateResult, GateResult
 
@@ -15,6 +15,16 @@ OF_REPORT = (
     "old_failures", "old_problems", "coverage", "changed_lines", "unreported",
     "is_coverage_word",
 )  # fmt: skip
+
+
+class Waived(Func):
+    """How many of a report's problems somebody accepts."""
+
+    template = (
+        "jsonb_array_length(jsonb_path_query_array("
+        """%(expressions)s, '$.problems[*] ? (@.waived != "")'))"""
+    )
+    output_field = IntegerField()
 
 
 def gate_rows() -> QuerySet[GateResult]:
@@ -28,7 +38,8 @@ def shown_rows(rows: type[Rows]) -> QuerySet[Rows]:
 
 
 def with_told(rows: QuerySet[Rows]) -> QuerySet[Rows]:
-    return rows.annotate(**{f"told_{name}": F(f"report__{name}") for name in OF_REPORT})
+    told = {f"told_{name}": F(f"report__{name}") for name in OF_REPORT}
+    return rows.annotate(**told, told_waived=Waived(F("report")))
 
 
 def _in_order(rows: QuerySet[Rows]) -> QuerySet[Rows]:
