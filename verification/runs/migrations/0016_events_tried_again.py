@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('runs', '0014_waivers'),
+        ('runs', '0015_live_output'),
     ]
 
     operations = [
