@@ -21,6 +21,8 @@ WEB = ("http", "https")
 POSTGRESQL = ("postgresql", "postgres")
 REDIS = ("redis", "rediss", "unix")
 MAIL = ("smtp", "submission", "submit", "smtps", "console", "file", "memory", "dummy")
+SLUG_PATTERN = re.compile(r"[-a-zA-Z0-9_]{1,60}")
+NO_PROJECT = "none"
 VERIFIER_PATTERN = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
 SANDBOXED = ("python", "node", "go", "rust", "java", "gradle", "ruby", "php", "dotnet", "make")
 MAX_NAME_LENGTH = 200
@@ -62,6 +64,10 @@ class Environment:
     judge_private_hosts: bool
     """Whether a project's own judges may lie in the private network."""
     repository_folders: tuple[Path, ...] | None
+    worker_ssh_projects: tuple[str, ...]
+    """Slugs of the projects that reach repositories by the workers' own SSH key, or `*`."""
+    known_hosts: Path | None
+    """Servers of ssh and their keys, where not those that the workers' user knows."""
     private_networks: tuple[Network, ...]
     """Networks that webhooks and repositories may reach though they are not public."""
     reverify_deadline_seconds: int
@@ -122,6 +128,10 @@ def read_environment(variables: Mapping[str, str]) -> Environment:
         )
         == "yes",
         repository_folders=_folders(variables, "LOOMVERIFY_REPOSITORIES", production=production),
+        worker_ssh_projects=_projects(
+            variables, "LOOMVERIFY_WORKER_SSH_PROJECTS", default="default" if production else "*"
+        ),
+        known_hosts=_file(variables, "LOOMVERIFY_KNOWN_HOSTS"),
         private_networks=_networks(variables, "LOOMVERIFY_PRIVATE_NETWORKS"),
         reverify_deadline_seconds=_integer(
             variables, "LOOMVERIFY_REVERIFY_DEADLINE", default=900, low=0, high=7 * 86400
@@ -275,6 +285,28 @@ def _folders(
         if not folder.is_absolute():
             raise ConfigurationError(f"{name}: {folder} is not an absolute path.")
     return named if named or production else None
+
+
+def _projects(variables: Mapping[str, str], name: str, *, default: str) -> tuple[str, ...]:
+    named = _list(variables, name) or (default,)
+    for slug in named:
+        if slug not in ("*", NO_PROJECT) and not SLUG_PATTERN.fullmatch(slug):
+            raise ConfigurationError(
+                f"{name} must be a comma list of projects' short names, * or {NO_PROJECT}."
+            )
+    if NO_PROJECT in named and len(named) > 1:
+        raise ConfigurationError(f"{name} must be {NO_PROJECT} alone, or without it.")
+    return () if named == (NO_PROJECT,) else named
+
+
+def _file(variables: Mapping[str, str], name: str) -> Path | None:
+    value = variables.get(name, "")
+    if not value:
+        return None
+    path = Path(value)
+    if not value.isprintable() or not path.is_absolute():
+        raise ConfigurationError(f"{name} must be the absolute path of a file.")
+    return path
 
 
 def _networks(variables: Mapping[str, str], name: str) -> tuple[Network, ...]:

@@ -1,7 +1,7 @@
 """Loaded before Django's settings are: tests have a database and a data folder of their own.
 
 What the machine does not offer is skipped with its reason, and is an error when
-`LOOMVERIFY_REQUIRE` (comma list: chromium, redis, docker) names it.
+`LOOMVERIFY_REQUIRE` (comma list: chromium, redis, docker, sshd) names it.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.adapters.git.sshing import sshd
 from tests.chromium import chromium
 from tests.postgres import ensure_test_database
 from tests.sandbox.engine import lacking_engine
@@ -53,6 +54,8 @@ def _missing() -> Iterator[tuple[str, str, str]]:
         yield "browser", "chromium", "Chromium is not installed"
     if shutil.which("redis-server") is None:
         yield "redis", "redis", "redis-server is not installed"
+    if sshd() is None:
+        yield "sshd", "sshd", "openssh-server is not installed"
     if lacking := lacking_engine():
         yield "docker", "docker", lacking
 

@@ -59,6 +59,9 @@ def test_an_empty_variable_is_an_unset_one(tmp_path: Path) -> None:
         ("LOOMVERIFY_REVIEW_SAMPLE_RATE", "0.000001"),
         ("LOOMVERIFY_JUDGE_PRIVATE_HOSTS", "no"),
         ("LOOMVERIFY_PRIVATE_NETWORKS", "10.1.0.0/16, fd00:1::/64, 192.168.7.9"),
+        ("LOOMVERIFY_WORKER_SSH_PROJECTS", "default, another_one"),
+        ("LOOMVERIFY_WORKER_SSH_PROJECTS", "*"),
+        ("LOOMVERIFY_KNOWN_HOSTS", "/srv/known hosts"),
         ("LOOMVERIFY_PANEL_MODELS", "openai/gpt-4o, ollama/llama3"),
     ],
 )
@@ -70,6 +73,10 @@ def test_sound_values_are_taken(tmp_path: Path, name: str, value: str) -> None:
     ("name", "value"),
     [
         ("LOOMVERIFY_PRIVATE_NETWORKS", "10.1.0.0/8"),
+        ("LOOMVERIFY_WORKER_SSH_PROJECTS", "the one"),
+        ("LOOMVERIFY_WORKER_SSH_PROJECTS", "none, default"),
+        ("LOOMVERIFY_KNOWN_HOSTS", "known_hosts"),
+        ("LOOMVERIFY_KNOWN_HOSTS", "/srv/known\nhosts"),
         ("LOOMVERIFY_PRIVATE_NETWORKS", "intranet"),
         ("PORT", "0"),
         ("PORT", "99999"),
@@ -196,3 +203,21 @@ def test_judges_in_the_private_network_are_the_operators_to_allow(
     env = read_environment({"LOOMVERIFY_DATA": str(tmp_path), **variables})
 
     assert env.judge_private_hosts is allowed
+
+
+@pytest.mark.parametrize(
+    ("variables", "projects"),
+    [
+        ({}, ("*",)),
+        (PRODUCTION, ("default",)),
+        ({**PRODUCTION, "LOOMVERIFY_WORKER_SSH_PROJECTS": "default, ours"}, ("default", "ours")),
+        ({**PRODUCTION, "LOOMVERIFY_WORKER_SSH_PROJECTS": "none"}, ()),
+        ({"LOOMVERIFY_WORKER_SSH_PROJECTS": "none"}, ()),
+    ],
+)
+def test_in_production_the_first_project_alone_uses_the_workers_ssh_key_unless_told(
+    tmp_path: Path, variables: dict[str, str], projects: tuple[str, ...]
+) -> None:
+    env = read_environment({**variables, "LOOMVERIFY_DATA": str(tmp_path)})
+
+    assert env.worker_ssh_projects == projects

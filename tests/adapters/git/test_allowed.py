@@ -79,4 +79,4 @@ def test_the_addresses_that_were_checked_are_kept_for_git(
     target = Target("", ("192.0.2.1", "2001:db8::1"))
     monkeypatch.setattr(terms, "allowed_target", lambda _url: target)
 
-    assert terms._check_location(location).settings().get("http.curloptResolve") == pinned
+    assert terms.remote_at(location).settings().get("http.curloptResolve") == pinned

@@ -11,8 +11,8 @@ from django.urls import reverse
 
 from verification.actions.landing.opening import branch_of
 from verification.actions.models import Action, ActionKind, Change, ChangeKind
+from verification.actions.repositories.reaching import identity_of, mirror_of, signing_key_of
 from verification.actions.repositories.taking import Given, resolve
-from verification.actions.repositories.terms import identity_of, mirror_of, signing_key_of
 from verification.adapters.git import Mirror, Moved, RefUpdate
 from verification.engine.landing import (
     Told,

@@ -13,6 +13,7 @@ from loomverify.api import access_of, errors
 from loomverify.paging import DEFAULT_LIMIT, MAX_LIMIT, newest_first
 from verification.actions.models import Mode, Repository
 from verification.actions.repositories import services
+from verification.actions.repositories.reaching import Reached, reached
 from verification.actions.repositories.terms import Terms
 
 router = Router(tags=["Repositories"])
@@ -28,7 +29,10 @@ class TermsIn(Schema):
     author_name: str = Field("LoomVerify", max_length=120)
     author_email: str = Field("loomverify@localhost", max_length=200)
     credential_reference: str = Field(
-        "", max_length=120, description="The variable that workers find the token in."
+        "",
+        max_length=120,
+        description="The variable that holds the token; of an address of ssh, that names the file "
+        "of a private key.",
     )
     signing_reference: str = Field(
         "", max_length=120, description="The variable that names the file of an SSH key."
@@ -50,6 +54,7 @@ class RepositoryIn(TermsIn):
 
 class RepositoryOut(RepositoryIn):
     id: UUID
+    reached_by: Reached = Field(description="By which secret it is reached, and whose.")
     created_by: str
     created_at: datetime
 
@@ -58,6 +63,7 @@ class RepositoryOut(RepositoryIn):
         return cls(
             id=row.uuid,
             name=row.name,
+            reached_by=reached(row),
             created_by=row.created_by,
             created_at=row.created_at,
             **asdict(Terms.of(row)),
@@ -80,6 +86,7 @@ def list_repositories(
     limit: Annotated[int, Query(ge=1, le=MAX_LIMIT)] = DEFAULT_LIMIT,
 ) -> RepositoryList:
     rows = Repository.objects.filter(project=access_of(request).project, is_removed=False)
+    rows = rows.select_related("project")
     page, following = newest_first(rows, cursor=cursor, limit=limit)
     return RepositoryList(items=[RepositoryOut.of(row) for row in page], next=following)
 

@@ -42,9 +42,10 @@ class TermsForm(forms.Form):
         label="Their e-mail address", max_length=200, initial="loomverify@localhost"
     )
     credential_reference = _variable(
-        "Variable that holds the token",
+        "Variable of the token or SSH key",
         "LOOMVERIFY_KEY_GIT",
-        "The token itself is never stored. Empty: none is sent.",
+        "Of https: it holds the token. Of ssh: it names the file of a private key. Neither is ever "
+        "stored.",
     )
     signing_reference = _variable(
         "Variable that names the signing key's file",

@@ -12,7 +12,8 @@ from loomverify.accounts.audit import record
 from loomverify.accounts.models import Project
 from loomverify.errors import Conflict, InputError, NotFound
 from verification.actions.models import Repository
-from verification.actions.repositories.terms import Terms, check_name, mirror_of
+from verification.actions.repositories.reaching import NEEDS_KEY, Reached, mirror_of, reached_by
+from verification.actions.repositories.terms import Terms, check_name
 from verification.adapters.git import GitLost
 from verification.verifiers.selectors import may_be_named
 
@@ -27,7 +28,7 @@ def register(*, project: Project, actor: Actor, name: str, terms: Terms) -> Repo
         Conflict: `repository.name_taken`, `repository.too_many`.
     """
     check_name(name)
-    _check(terms)
+    _check(terms, project)
     with transaction.atomic():
         Project.objects.select_for_update().get(pk=project.pk)
         known = Repository.objects.filter(project=project, is_removed=False)
@@ -54,7 +55,7 @@ def change(*, project: Project, actor: Actor, repository_id: UUID, terms: Terms)
         NotFound: this project has no such repository.
         InputError: `repository.<field>`.
     """
-    _check(terms)
+    _check(terms, project)
     with transaction.atomic():
         repository = _locked(project, repository_id)
         was, now = asdict(Terms.of(repository)), asdict(terms)
@@ -99,7 +100,7 @@ def looked_at(repository: Repository) -> str:
         raise InputError("repository.unreachable", str(error)) from error
 
 
-def _check(terms: Terms) -> None:
+def _check(terms: Terms, project: Project) -> None:
     terms.check()
     for field in ("credential_reference", "signing_reference"):
         named = getattr(terms, field)
@@ -109,6 +110,11 @@ def _check(terms: Terms) -> None:
                 "A variable that projects may name: LOOMVERIFY_KEY_ and a name.",
                 loc=("body", field),
             )
+    by = reached_by(terms.location, terms.credential_reference, project=project.slug)
+    if by is Reached.NO_KEY:
+        raise InputError(
+            "repository.credential_reference", NEEDS_KEY, loc=("body", "credential_reference")
+        )
 
 
 def _locked(project: Project, repository_id: UUID) -> Repository:

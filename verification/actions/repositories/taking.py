@@ -12,7 +12,7 @@ from loomverify.accounts.access import Access
 from loomverify.accounts.models import Project
 from loomverify.errors import InputError, Loc, NotFound
 from verification.actions.models import Change, ChangeKind, Repository
-from verification.actions.repositories.terms import mirror_of
+from verification.actions.repositories.reaching import mirror_of
 from verification.adapters.git import ChangedPath, ChangeRefused, GitLost, Mirror
 from verification.runs.evidence_store import digest_of, name_blobs, store_contents
 from verification.runs.intake.changes import Applied

@@ -1,30 +1,16 @@
-"""What a repository may be, in which words it is refused, and how it is reached."""
+"""What a repository may be, and in which words it is refused."""
 
 from __future__ import annotations
 
-import os
 import re
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlsplit
-
-from django.conf import settings
 
 from loomverify.env import environment
 from loomverify.errors import InputError
 from verification.actions.models import Mode, Repository
 from verification.actions.targets import TargetRefused, allowed_target
-from verification.adapters.git import (
-    GitLost,
-    Identity,
-    LocationRefused,
-    Mirror,
-    Remote,
-    folders_of,
-    path_of,
-)
-from verification.verifiers.selectors import ConnectionUnusable, key_in
+from verification.adapters.git import Identity, LocationRefused, Remote, folders_of, path_of
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,59}")
 BRANCH = re.compile(
@@ -75,7 +61,7 @@ class Terms:
         for field in ("commit_mode", "branch_mode", "revert_mode"):
             if getattr(self, field) not in Mode.values:
                 raise _refused(field, f"One of {', '.join(Mode.values)}.")
-        _check_location(self.location)
+        remote_at(self.location)
 
 
 def check_name(name: str) -> None:
@@ -83,13 +69,17 @@ def check_name(name: str) -> None:
         raise _refused("name", "Lower-case letters, digits, and . _ - between them, at most 60.")
 
 
-def _check_location(location: str) -> Remote:
-    """Return the remote at the very place that was checked."""
+def remote_at(location: str) -> Remote:
+    """Return the remote at the very place that was checked.
+
+    Raises:
+        InputError: `repository.location`; what the operator allows may have changed since.
+    """
     try:
         remote = Remote(location)
         if remote.is_local:
             return replace(remote, folder=_check_folder(location))
-        return replace(remote, addresses=_check_host(location))
+        return replace(remote, addresses=_addresses_of(remote))
     except (LocationRefused, TargetRefused) as error:
         raise _refused("location", str(error)) from error
 
@@ -121,65 +111,11 @@ def _check_inside(found: list[Path], places: list[Path]) -> None:
         )
 
 
-def _check_host(location: str) -> tuple[str, ...]:
-    host = urlsplit(location).hostname or ""
-    if "://" not in location:  # user@host:path
-        host = location.partition(":")[0].rpartition("@")[2]
-    return allowed_target(f"https://{host}/").addresses
+def _addresses_of(remote: Remote) -> tuple[str, ...]:
+    host, _port = remote.server
+    named = f"[{host}]" if ":" in host else host
+    return allowed_target(f"https://{named}/").addresses
 
 
 def _refused(field: str, msg: str) -> InputError:
     return InputError(f"repository.{field}", msg, loc=("body", field))
-
-
-def mirror_of(repository: Repository) -> Mirror:
-    """Our bare copy of a repository, which is a cache and nothing more.
-
-    Raises:
-        GitLost: its secret is not there, or its host is one that nobody may name.
-    """
-    try:  # what a name leads to, and what the operator allows, may have changed since
-        remote = _check_location(repository.location)
-        token = _secret(repository, repository.credential_reference)
-        remote = replace(remote, token=token)
-    except InputError as error:
-        raise GitLost("target_refused", str(error)) from error
-    except LocationRefused as error:
-        raise GitLost("secret_unusable", str(error)) from error
-    return Mirror(settings.MIRRORS / f"{repository.uuid}.git", remote)
-
-
-def identity_of(repository: Repository) -> Identity:
-    return Identity(repository.author_name, repository.author_email)
-
-
-def signing_key_of(repository: Repository) -> Path | None:
-    """The file of the SSH key that commits are signed with.
-
-    Raises:
-        GitLost: the variable, or the file it names, is not there.
-    """
-    if not repository.signing_reference:
-        return None
-    path = Path(_secret(repository, repository.signing_reference))
-    missing = GitLost("signing_key_missing", "The signing key's file cannot be read.")
-    try:
-        if not path.is_file() or not os.access(path, os.R_OK):
-            raise missing
-    except OSError:  # its words would hold what may be the key itself
-        raise missing from None
-    return path
-
-
-def _secret(repository: Repository, reference: str) -> str:
-    if not reference:
-        return ""
-    try:
-        return key_in(reference, project=repository.project.slug)
-    except ConnectionUnusable as error:
-        raise GitLost("secret_missing", str(error)) from error
-
-
-def terms_from(values: dict[str, Any]) -> Terms:
-    known = {field.name for field in fields(Terms)}
-    return Terms(**{name: value for name, value in values.items() if name in known})

@@ -16,6 +16,7 @@ from loomverify.errors import InputError, NotFound
 from verification.actions.models import ActionState, Repository
 from verification.actions.repositories import services
 from verification.actions.repositories.forms import RepositoryForm, TermsForm
+from verification.actions.repositories.page import Row
 
 PAGE = "settings_repositories"
 
@@ -91,13 +92,11 @@ def _page(request: AccessRequest, form: RepositoryForm, *, status: int = 200) ->
     rows = Repository.objects.filter(project=request.access.project, is_removed=False)
     waiting = Q(changes__actions__state__in=(ActionState.PROPOSED, ActionState.HELD))
     done = Q(changes__actions__state=ActionState.DONE)
-    context: dict[str, Any] = {
-        "form": form,
-        "repositories": rows.annotate(
-            waiting=Count("changes__actions", filter=waiting),
-            done=Count("changes__actions", filter=done),
-        ),
-    }
+    counted = rows.select_related("project").annotate(
+        waiting=Count("changes__actions", filter=waiting),
+        done=Count("changes__actions", filter=done),
+    )
+    context: dict[str, Any] = {"form": form, "repositories": [Row(row) for row in counted]}
     return render(request, "actions/repositories.html", context, status=status)
 
 

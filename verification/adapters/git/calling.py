@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
 
+from verification.adapters.git import ssh
 from verification.adapters.git.errors import GitLost
 from verification.adapters.git.faults import own_words, reason_of
 from verification.adapters.git.remote import Remote
@@ -47,7 +48,6 @@ shift 3; exec git "$@"
 """
 """Our own words, with numbers and arguments beside them: a shell sets limits at a tenth of the
 price of a Python child, and without code between fork and exec."""
-_SSH: Final = "ssh -oBatchMode=yes -oConnectTimeout=20 -oServerAliveInterval=15 -oForwardAgent=no"
 
 SETTINGS: Final[Mapping[str, str]] = {
     "safe.directory": "*",
@@ -160,14 +160,16 @@ class Git:
 
     def _told(self, said: bytes) -> str:
         text = said.decode(errors="replace")
-        for secret in self.remote.secrets():
-            text = text.replace(secret, "[token]")
+        for secret, instead in self.remote.secrets().items():
+            text = text.replace(secret, instead)
         return text
 
 
 def environment(git: Git, settings: Mapping[str, str]) -> dict[str, str]:
     """What git sees: none of the worker's secrets, no file of a user's or a system's settings."""
     kept = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
+    if git.remote.key is not None:
+        kept.pop("SSH_AUTH_SOCK", None)
     told = {**SETTINGS, **git.remote.settings(), **settings}
     own = {
         "LC_ALL": "C",
@@ -185,7 +187,7 @@ def environment(git: Git, settings: Mapping[str, str]) -> dict[str, str]:
         "GIT_NO_LAZY_FETCH": "1",
         "GIT_NO_REPLACE_OBJECTS": "1",
         "GIT_OPTIONAL_LOCKS": "0",
-        "GIT_SSH_COMMAND": _SSH,
+        "GIT_SSH_COMMAND": ssh.command(git.remote),
         "GIT_TERMINAL_PROMPT": "0",
         # A push writes a line to the log of the ref that it moves: it names us.
         "GIT_COMMITTER_NAME": "LoomVerify",
@@ -193,7 +195,7 @@ def environment(git: Git, settings: Mapping[str, str]) -> dict[str, str]:
     }
     for number, (name, value) in enumerate(told.items()):
         own |= {f"GIT_CONFIG_KEY_{number}": name, f"GIT_CONFIG_VALUE_{number}": value}
-    return kept | own
+    return kept | own | ssh.variables(git.remote)
 
 
 class _Exchange:

@@ -25,8 +25,9 @@ _BLANK: Final = re.compile(r"\s")
 _URL: Final = re.compile(r"(?P<scheme>file|https?|ssh)://(?P<rest>.+)", re.DOTALL)
 _HOST: Final = re.compile(r"(?:[A-Za-z0-9_][A-Za-z0-9_.-]*|\[[0-9A-Fa-f:.]+\])")
 _USER: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+~%-]*")
-_SCP: Final = re.compile(rf"(?:{_USER.pattern}@)?{_HOST.pattern}:(?!//)[^:-][^:]*")
+_SCP: Final = re.compile(rf"(?:{_USER.pattern}@)?(?P<host>{_HOST.pattern}):(?!//)[^:-][^:]*")
 _LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
+_PORTS: Final = {"https": 443, "http": 80, "ssh": 22}
 
 LOCAL_PROGRAM: Final[Mapping[str, str]] = {
     "safe.directory": "*",
@@ -45,8 +46,10 @@ LOCAL_PROGRAM: Final[Mapping[str, str]] = {
 class Remote:
     """A repository by an absolute path, or a URL of file, https, http or ssh; also `host:path`.
 
-    `folder` is the git directory of a local one, and `addresses` are those of an http server, as
-    far as they were looked up and found to be allowed: git then goes there and nowhere else.
+    `folder` is the git directory of a local one, and `addresses` are those of a server, as far as
+    they were looked up and found to be allowed: git then goes there and nowhere else. `key` is the
+    file of the SSH key that it is reached by, and `known_hosts` that of the servers that it may be.
+    Without a key ssh takes those of the worker's user.
 
     Raises:
         LocationRefused: anything else, and a password within it.
@@ -56,6 +59,8 @@ class Remote:
     token: str = field(default="", repr=False)
     folder: Path | None = None
     addresses: tuple[str, ...] = ()
+    key: Path | None = field(default=None, repr=False)
+    known_hosts: Path | None = None
 
     def __post_init__(self) -> None:
         if not 0 < len(self.location) <= MAX_LOCATION_CHARS or _CONTROL.search(self.location):
@@ -88,6 +93,20 @@ class Remote:
     def is_local(self) -> bool:
         return self.protocol == "file"
 
+    @property
+    def server(self) -> tuple[str, int]:
+        """Return the name, or address, of the server and its port; of a local one ('', 0)."""
+        short = _SCP.fullmatch(self.location)
+        if short:
+            return short["host"].lower().strip("[]"), _PORTS["ssh"]
+        parts = urlsplit(self.location)
+        return parts.hostname or "", parts.port or _PORTS.get(parts.scheme, 0)
+
+    @property
+    def pinned(self) -> tuple[str, ...]:
+        """Where a name leads that was looked up once: it may lead elsewhere a moment later."""
+        return () if _is_address(self.server[0]) else self.addresses
+
     def address(self) -> str:
         """Return what git is given to go to: of a local repository its very directory.
 
@@ -105,13 +124,15 @@ class Remote:
         """What git is told of this remote, for its environment and never its command line."""
         if self.protocol not in ("http", "https"):
             return {}
-        told = self._pinned()
+        told = self._resolved()
         if self.token:
             told[f"http.{self.location}.extraHeader"] = f"Authorization: Basic {self._basic()}"
         return told
 
-    def secrets(self) -> tuple[str, ...]:
-        return (self.token, self._basic()) if self.token else ()
+    def secrets(self) -> dict[str, str]:
+        """What git must not be heard to say, and what stands there instead."""
+        told = dict.fromkeys((self.token, self._basic()), "[token]") if self.token else {}
+        return {**told, str(self.key): "[key]"} if self.key is not None else told
 
     def other_end(self, program: str, settings: Mapping[str, str] = {}) -> Sequence[str]:
         """Say how git's other end is started where that is here; elsewhere it is not ours to say.
@@ -129,14 +150,11 @@ class Remote:
         exact = ("--strict",) if program == "upload-pack" else ()
         return (f"--{program}={shlex.join(['git', *told, program, *exact])}",)
 
-    def _pinned(self) -> dict[str, str]:
-        """A name that was looked up once is not looked up again, when it may lead elsewhere."""
-        parts = urlsplit(self.location)
-        host = parts.hostname or ""
-        if not self.addresses or _is_address(host):
+    def _resolved(self) -> dict[str, str]:
+        if not self.pinned:
             return {}
-        port = parts.port or (443 if self.protocol == "https" else 80)
-        there = ",".join(f"[{one}]" if ":" in one else one for one in self.addresses)
+        host, port = self.server
+        there = ",".join(f"[{one}]" if ":" in one else one for one in self.pinned)
         return {"http.curloptResolve": f"{host}:{port}:{there}"}
 
     def _check_host(self) -> None:
