@@ -23,20 +23,22 @@ class Landing(StrEnum):
     COMMIT = "commit"
     REVIEW_BRANCH = "review_branch"
     REVERT = "revert"
+    RESTORE = "restore"
     CLOSE = "close"
 
 
-def landing_of(action: Action, *, has_landed: bool) -> Landing | None:
+def landing_of(action: Action, *, has_landed: bool, was_taken_back: bool = False) -> Landing | None:
     """What a verdict asks of the repository; None: nothing moves.
 
     `has_landed`: the work stands on the target branch already, by whoever committed it.
+    `was_taken_back`: it did, and an inverse commit came since.
 
     Source: docs/landing.md, "What follows from a verdict".
     """
     if has_landed:
         return Landing.REVERT if action is Action.REVERT else None
     return {
-        Action.AUTO_COMMIT: Landing.COMMIT,
+        Action.AUTO_COMMIT: Landing.RESTORE if was_taken_back else Landing.COMMIT,
         Action.REVIEW_BRANCH: Landing.REVIEW_BRANCH,
     }.get(action)
 
@@ -66,14 +68,18 @@ class Told:
     url: str = ""
 
 
-def message_of(told: Told, *, reverts: str = "") -> str:
+def message_of(told: Told, *, reverts: str = "", restores: str = "") -> str:
     """Return the commit's message; nothing submitted can add a trailer to it."""
     subject = one_line(told.description) or f"Task {one_line(told.task)}"
     if reverts:
         subject = f"Revert: {subject}"
+    if restores:
+        subject = f"Restore: {subject}"
     body = [f"Task {one_line(told.task)}"]
     if reverts:
         body.append(f"This takes back {reverts}, which verification rejected.")
+    if restores:
+        body.append(f"This puts back {restores}, which had been taken back.")
     return "\n".join([_shortened(subject), "", *body, "", *_trailers(told)]) + "\n"
 
 

@@ -20,6 +20,7 @@ router = Router(tags=["Repositories"])
 class ActionOut(Schema):
     id: UUID
     kind: ActionKind
+    turn: int = Field(description="Which time: work may be taken back and put back.")
     state: ActionState
     reason_code: str = Field(description="Why it is held, withdrawn or declined; else empty.")
     detail: str
@@ -41,6 +42,7 @@ class ActionOut(Schema):
         return cls(
             id=action.uuid,
             kind=ActionKind(action.kind),
+            turn=action.turn,
             state=ActionState(action.state),
             reason_code=action.reason_code,
             detail=action.detail,

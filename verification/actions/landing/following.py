@@ -12,9 +12,9 @@ from loomverify.accounts.models import Role
 from verification.actions.landing.opening import (
     MODES,
     ask_a_person,
-    has_landed,
     open_action,
 )
+from verification.actions.landing.standing import standing_of
 from verification.actions.landing.steps import mirror_for
 from verification.actions.models import Action, ActionKind, ActionState, Change, Mode
 from verification.engine.landing import MAX_REVERIFICATIONS
@@ -35,7 +35,8 @@ def to_a_person(action: Action, reason_code: str, detail: str) -> dict[str, Any]
 
 def _ask(action: Action, why: str) -> None:
     change = action.change
-    if action.kind == ActionKind.COMMIT and not has_landed(change):
+    lands = action.kind in (ActionKind.COMMIT, ActionKind.RESTORE)
+    if lands and not standing_of(change).has_landed:
         does = getattr(change.repository, MODES[ActionKind.REVIEW_BRANCH]) == Mode.DO
         state = ActionState.PENDING if does else ActionState.PROPOSED
         open_action(change, ActionKind.REVIEW_BRANCH, state=state, again=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -12,9 +13,10 @@ from django.utils import timezone
 
 from loomverify.accounts.access import SYSTEM, Access
 from loomverify.accounts.models import Role
+from verification.actions.landing.standing import standing_of
 from verification.actions.landing.telling import tell
-from verification.actions.models import Action, ActionKind, ActionState, Change, ChangeKind, Mode
-from verification.engine.landing import Landing, landing_of
+from verification.actions.models import Action, ActionKind, ActionState, Change, Mode
+from verification.engine.landing import landing_of
 from verification.engine.outcome import Action as Wanted
 from verification.engine.outcome import Outcome
 from verification.reviews.models import Decision
@@ -24,11 +26,13 @@ from verification.runs import outbox
 from verification.runs.flags import CHANGE_HELD
 from verification.runs.models import OutboxEvent, Run, RunState
 
+OVERTAKEN, LOST = "overtaken", "repository_unreachable"
 OPEN = (ActionState.PROPOSED, ActionState.PENDING, ActionState.HELD)
 MODES = {
     ActionKind.COMMIT: "commit_mode",
     ActionKind.REVIEW_BRANCH: "branch_mode",
     ActionKind.REVERT: "revert_mode",
+    ActionKind.RESTORE: "commit_mode",
 }
 
 
@@ -73,49 +77,62 @@ def _was_rejected_before(change: Change) -> bool:
     return False
 
 
-def has_landed(change: Change) -> bool:
-    """Whether the work stands on the target branch: it was committed before, or by us."""
-    if change.actions.filter(kind=ActionKind.REVERT, state=ActionState.DONE).exists():
-        return False
-    if change.kind == ChangeKind.COMMIT:
-        return True
-    done = change.actions.filter(kind=ActionKind.COMMIT, state=ActionState.DONE)
-    return done.exclude(new_sha="").exists()
+def _was_approved_before(change: Change) -> bool:
+    """Whether a person approved this very work upon an older base."""
+    earlier = change.follows
+    while earlier is not None:
+        if earlier.run.review_state == "decided":
+            return earlier.run.final_outcome != Outcome.FAIL
+        earlier = earlier.follows
+    return False
 
 
 def _finished(change: Change) -> None:
-    landing = landing_of(Wanted(change.run.action), has_landed=has_landed(change))
-    withdraw(change, keep=landing)
+    standing = standing_of(change)
+    landing = landing_of(
+        Wanted(change.run.action), has_landed=standing.has_landed,
+        was_taken_back=standing.was_taken_back,
+    )  # fmt: skip
+    withdraw(change, keep={landing})
     if landing is not None:
-        open_action(change, ActionKind(landing), state=_state(change, ActionKind(landing)))
+        kind = ActionKind(landing)
+        open_action(change, kind, turn=standing.turn_of(kind), state=_state(change, kind))
     if change.run.action == Wanted.REVIEW_BRANCH:
         ask_a_person(change, "Its change is not sure enough to land by itself.")
+    elif landing is None and not standing.has_landed and _was_approved_before(change):
+        ask_a_person(change, "It was approved upon an older base, and upon this one it is not.")
 
 
 def _decided(change: Change) -> None:
-    """A person's word: approval lands the change, rejection closes its review branch."""
-    if change.run.final_outcome != Outcome.FAIL:
-        landed = has_landed(change)
-        withdraw(change, keep=None if landed else Landing.COMMIT)
-        word = _word_about(change.run)
-        if not landed and word is not None:
-            open_action(change, ActionKind.COMMIT, state=ActionState.PENDING, word=word)
+    """A person's word: approval lands the change or puts it back, rejection takes it back."""
+    word = _word_about(change.run)
+    if change.run.final_outcome == Outcome.FAIL:
+        _reject_all(change, word)
         return
-    _reject_all(change)
+    standing = standing_of(change)
+    wanted = ActionKind.RESTORE if standing.was_taken_back else ActionKind.COMMIT
+    withdraw(change, keep=set() if standing.has_landed else {wanted})
+    if not standing.has_landed and word is not None:
+        turn = standing.turn_of(wanted)
+        open_action(change, wanted, turn=turn, state=ActionState.PENDING, word=word)
 
 
-def _reject_all(change: Change) -> None:
+def _reject_all(change: Change, word: Word | None) -> None:
     """The same work upon newer bases is rejected with it, but where a person said otherwise."""
-    _reject(change)
+    _reject(change, word)
     for later in _rows().filter(follows=change):
         if later.run.review_state != "decided":
-            _reject_all(later)
+            _reject_all(later, word)
 
 
-def _reject(change: Change) -> None:
-    withdraw(change, keep=Landing.CLOSE)
-    if has_landed(change):
-        open_action(change, ActionKind.REVERT, state=_state(change, ActionKind.REVERT))
+def _reject(change: Change, word: Word | None) -> None:
+    standing, kind = standing_of(change), ActionKind.REVERT
+    withdraw(change, keep={ActionKind.CLOSE, kind} if standing.has_landed else {ActionKind.CLOSE})
+    if standing.has_landed:
+        open_action(
+            change, kind, turn=standing.turn_of(kind), state=_state(change, kind),
+            said_at=word.at if word else None,
+        )  # fmt: skip
     if branch_of(change) is not None:
         open_action(change, ActionKind.CLOSE, state=ActionState.PENDING)
 
@@ -145,13 +162,16 @@ def open_action(
     kind: ActionKind,
     *,
     state: ActionState,
+    turn: int = 1,
     word: Word | None = None,
+    said_at: datetime | None = None,
     again: bool = False,
 ) -> Action:
-    """Open an action, or open it again where another evaluation asks for it; one of each kind.
+    """Open an action, or open it again where it is asked for anew; one of each kind in a turn.
 
     What is done or declined stays so: the same event may come twice. `word`: a person's, which
-    goes before what was declined earlier. `again`: also where the same evaluation asked for it.
+    approves it. `said_at`: when a person asked for it; what was declined before is asked for
+    anew. `again`: also where the same evaluation asked for it.
     """
     now = timezone.now()
     evidence = evidence_of(change.run)
@@ -168,36 +188,40 @@ def open_action(
     }
     with transaction.atomic():
         action, is_new = Action.objects.get_or_create(
-            change=change, kind=kind, defaults={**fresh, "project": change.run.project}
-        )
+            change=change, kind=kind, turn=turn,
+            defaults={**fresh, "project": change.run.project},
+        )  # fmt: skip
         if not is_new:
-            rows = _may_open_again(action, evidence, word=word, again=again)
-            is_new = rows is not None and rows.update(**fresh, finished_at=None) == 1
+            anew = again or _is_anew(action, evidence, word.at if word else said_at)
+            rows = Action.objects.filter(pk=action.pk, state=action.state)
+            is_new = anew and rows.update(**fresh, finished_at=None) == 1
             if action.state == ActionState.PENDING and not is_new:
-                _rest_on(action, evidence)
+                _rest_on(action, evidence, word)
         if is_new:
             action.refresh_from_db()
             tell(action, outbox.ACTION_PROPOSED if state is ActionState.PROPOSED else "")
     return action
 
 
-def _may_open_again(
-    action: Action, evidence: dict[str, Any], *, word: Word | None, again: bool
-) -> QuerySet[Action] | None:
-    """The rows to open anew, by compare-and-set. None: it is as it should be."""
-    rows = Action.objects.filter(pk=action.pk, state=action.state)
-    if action.state == ActionState.DONE or action.state == ActionState.PENDING:
-        return None
+def _is_anew(action: Action, evidence: dict[str, Any], said_at: datetime | None) -> bool:
+    """Whether an action that is there is asked for by somebody who did not ask for it before."""
+    if action.state in (ActionState.DONE, ActionState.PENDING):
+        return False
+    if said_at and (action.decided_at or action.created_at) < said_at:
+        return True
     if action.state == ActionState.DECLINED:
-        is_later = word and action.decided_at and action.decided_at < word.at
-        return rows if is_later else None
-    is_same = action.evidence.get("evaluation") == evidence["evaluation"]
-    return rows if word or again or not is_same else None
+        return False
+    if action.reason_code == OVERTAKEN:  # by us: it is asked for once more
+        return True
+    return bool(action.evidence.get("evaluation") != evidence["evaluation"])
 
 
-def _rest_on(action: Action, evidence: dict[str, Any]) -> None:
-    """What is about to be done is asked for by another evaluation as well."""
-    Action.objects.filter(pk=action.pk, state=ActionState.PENDING).update(evidence=evidence)
+def _rest_on(action: Action, evidence: dict[str, Any], word: Word | None) -> None:
+    """What is about to be done is asked for by another evaluation, or a person, as well."""
+    rows = Action.objects.filter(pk=action.pk, state=ActionState.PENDING)
+    rows.update(evidence=evidence)
+    if word is not None:
+        rows.filter(lease_until=None).update(decided_by=word.by, decided_at=word.at)
 
 
 def _state(change: Change, kind: ActionKind) -> ActionState:
@@ -207,18 +231,24 @@ def _state(change: Change, kind: ActionKind) -> ActionState:
     return ActionState.PENDING if mode == Mode.DO else ActionState.PROPOSED
 
 
-def withdraw(change: Change, *, keep: Landing | None) -> None:
-    """Take back what was asked for before, but for `keep`; what is being done is done."""
+def withdraw(change: Change, *, keep: Set[str | None]) -> None:
+    """Take back what was asked for before, but for `keep`; what is being done is done.
+
+    What may have been pushed by a worker that was lost is looked at again first: by then it rests
+    on a verdict that does not count, and is done already or will not be.
+    """
     now = timezone.now()
-    free = Q(lease_until__isnull=True) | Q(lease_until__lte=now)
-    open_ones = change.actions.filter(free, state__in=OPEN).exclude(kind=keep or "")
-    open_ones.update(
+    kept = [kind for kind in keep if kind]
+    open_ones = change.actions.filter(lease_until=None, state__in=OPEN).exclude(kind__in=kept)
+    unsure = Q(state=ActionState.PENDING) | Q(state=ActionState.HELD, reason_code=LOST)
+    pushed = open_ones.filter(unsure).exclude(new_sha="")
+    open_ones.exclude(pk__in=pushed.values("pk")).update(
         state=ActionState.WITHDRAWN,
-        reason_code="overtaken",
+        reason_code=OVERTAKEN,
         detail="A later evaluation or decision asks for something else.",
-        lease_until=None,
         finished_at=now,
     )
+    pushed.update(state=ActionState.PENDING, next_at=now, finished_at=None)
 
 
 def ask_a_person(change: Change, why: str) -> None:

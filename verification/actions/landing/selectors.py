@@ -49,7 +49,7 @@ def evidence_of_run(run: Run) -> Iterator[Entry]:
         "tree": change.tree_sha, "commit": change.commit_sha, "paths": change.paths,
     }  # fmt: skip
     rows = actions_of_run(run.pk).values(
-        "uuid", "kind", "state", "reason_code", "detail", "ref", "expected_sha", "new_sha",
+        "uuid", "kind", "turn", "state", "reason_code", "detail", "ref", "expected_sha", "new_sha",
         "evidence", "attempts", "decided_by", "decided_at", "created_at", "finished_at",
     )  # fmt: skip
     yield "change/change.json", as_json(told)

@@ -10,6 +10,7 @@ from django.conf import settings
 from django.urls import reverse
 
 from verification.actions.landing.opening import branch_of
+from verification.actions.landing.standing import standing_of
 from verification.actions.models import Action, ActionKind, Change, ChangeKind
 from verification.actions.repositories.reaching import identity_of, mirror_of, signing_key_of
 from verification.actions.repositories.taking import Given, resolve
@@ -59,6 +60,7 @@ def plan(action: Action, mirror: Mirror) -> Planned:
         ActionKind.COMMIT: _commit,
         ActionKind.REVIEW_BRANCH: _review_branch,
         ActionKind.REVERT: _revert,
+        ActionKind.RESTORE: _restore,
         ActionKind.CLOSE: _close,
     }
     return steps[action.kind](action, mirror)
@@ -96,7 +98,8 @@ def _review_branch(action: Action, mirror: Mirror) -> Planned:
 
 def _revert(action: Action, mirror: Mirror) -> Planned:
     change = action.change
-    base, commit = _landed(change)
+    landed = standing_of(change)
+    base, commit = landed.base, landed.commit
     branch = change.repository.target_branch
     ref, tip = HEADS + branch, mirror.tip(branch)
     if tip is None or not _is_in(mirror, commit, branch, tip):
@@ -110,6 +113,23 @@ def _revert(action: Action, mirror: Mirror) -> Planned:
         return Planned(ref, tip, "", (), "Somebody took it back already.")
     message = message_of(_told(action), reverts=commit)
     new = _made(action, mirror, tree, tip, message)
+    return Planned(ref, tip, new, [RefUpdate(ref, tip, new)])
+
+
+def _restore(action: Action, mirror: Mirror) -> Planned:
+    """The verified tree upon what is there now, where that is the base's tree once more."""
+    change = action.change
+    branch = change.repository.target_branch
+    ref, tip = HEADS + branch, mirror.tip(branch)
+    if action.new_sha and tip and _is_in(mirror, action.new_sha, branch, tip):
+        return Planned(ref, action.expected_sha, action.new_sha, (), "It was there already.")
+    there = mirror.tree_of(tip) if tip else ""
+    if tip and there == change.tree_sha:
+        return Planned(ref, tip, "", (), "Somebody put it back already.")
+    if tip is None or there != mirror.tree_of(change.base_sha):
+        raise Moved(ref, change.base_sha, tip)
+    message = message_of(_told(action), restores=standing_of(change).commit)
+    new = _made(action, mirror, _verified_tree(action, mirror), tip, message)
     return Planned(ref, tip, new, [RefUpdate(ref, tip, new)])
 
 
@@ -134,16 +154,14 @@ def _is_in(mirror: Mirror, commit: str, branch: str, tip: str) -> bool:
     return commit == tip or (mirror.has(commit) and mirror.is_ancestor(commit, tip))
 
 
-def _landed(change: Change) -> tuple[str, str]:
-    """What stands on the target branch, as base and commit."""
-    if change.kind == ChangeKind.COMMIT:
-        return change.base_sha, change.commit_sha
-    done = change.actions.get(kind=ActionKind.COMMIT)
-    return done.expected_sha, done.new_sha
-
-
 def _verified_commit(action: Action, mirror: Mirror) -> str:
     """One commit upon the base, with the very tree that was verified."""
+    tree = _verified_tree(action, mirror)
+    return _made(action, mirror, tree, action.change.base_sha, message_of(_told(action)))
+
+
+def _verified_tree(action: Action, mirror: Mirror) -> str:
+    """Raises Held: the change gives something else now."""
     change = action.change
     given = Given(ChangeKind(change.kind), _content(change), change.commit_sha)
     found = resolve(mirror, change.repository, given, base=change.base_sha)
@@ -151,8 +169,7 @@ def _verified_commit(action: Action, mirror: Mirror) -> str:
         raise Held(
             "tree_differs", "Applied again, the change gives other files than were verified."
         )
-    message = message_of(_told(action))
-    return _made(action, mirror, found.tree, change.base_sha, message)
+    return found.tree
 
 
 def _content(change: Change) -> bytes:

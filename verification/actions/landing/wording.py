@@ -24,12 +24,14 @@ KINDS = {
     ActionKind.COMMIT: "Commit to the target branch",
     ActionKind.REVIEW_BRANCH: "Keep on a review branch",
     ActionKind.REVERT: "Take back by an inverse commit",
+    ActionKind.RESTORE: "Put back by another commit",
     ActionKind.CLOSE: "Close the review branch",
 }
 APPROVALS = {
     ActionKind.COMMIT: "Land it",
     ActionKind.REVIEW_BRANCH: "Make the branch",
     ActionKind.REVERT: "Take it back",
+    ActionKind.RESTORE: "Put it back",
     ActionKind.CLOSE: "Close it",
 }
 REASONS = {

@@ -18,6 +18,7 @@ from kombu.exceptions import OperationalError
 from loomverify.celery import BULK, app
 from loomverify.errors import InputError
 from verification.actions.landing import following, opening
+from verification.actions.landing.opening import LOST
 from verification.actions.landing.steps import Held, Planned, mirror_for, plan
 from verification.actions.landing.telling import tell
 from verification.actions.models import Action, ActionKind, ActionState
@@ -37,7 +38,6 @@ WAKE_AGAIN_SECONDS = 10
 FIRST_RETRY_SECONDS = 5.0
 LONGEST_RETRY_SECONDS = 900.0
 MESSAGE_LIFE_SECONDS = 600
-LOST = "repository_unreachable"
 DOUBTED_SECONDS = 15
 """A run that is verified again is waited for, however long that takes."""
 
@@ -81,13 +81,14 @@ def act(*, action_id: int, attempt: int) -> ActionState | None:
         return None
     try:
         ended = _ended(action)
+        is_doubted = ended.pop("is_doubted", False)
         if after := ended.pop("after", None):
             after()  # before the run is locked below: a review is locked before its run
         state = _settle(action, ended)
     except LeaseLost:
         logger.info("action_lease_lost action=%s", action.uuid)
         return None
-    if state is ActionState.DONE:
+    if state is ActionState.DONE or is_doubted:
         opening.reconsider(action.change_id)
     return state
 
@@ -126,48 +127,57 @@ def _done(action: Action) -> dict[str, Any]:
             mirror.push(planned.updates, lands_checked_out=lands)
         return {"state": ActionState.DONE, "detail": planned.detail}
     except Doubted:
-        again = timezone.now() + timedelta(seconds=DOUBTED_SECONDS)
-        return {
-            "state": ActionState.PENDING, "detail": "The run is being verified again.",
-            "next_at": again, "attempts": action.attempts - 1,
-        }  # fmt: skip
-    except GitLost as error:
+        return _doubted(action)
+    except (GitLost, EvidenceLost) as error:
         return _later(action, str(error))
-    except EvidenceLost as error:
-        return _later(action, str(error))
-    except Moved as error:
-        return _moved(action, error)
-    except Conflicted as error:
-        shown = ", ".join(error.paths[:5])
-        return following.to_a_person(action, "conflict", f"It conflicts in {shown}.")
-    except PushRefused as error:
-        reason = "checked_out" if error.is_checked_out else "push_refused"
-        return following.to_a_person(action, reason, str(error))
-    except ChangeRefused as error:
-        return following.to_a_person(action, "change_refused", words_of(error))
-    except Held as error:
-        return following.to_a_person(action, error.reason_code, error.detail)
+    except (Moved, Conflicted, PushRefused, ChangeRefused, Held) as error:
+        return _doubted(action) if _is_doubted(action) else _refused(action, error)
 
 
-def _refuse_doubted(action: Action) -> None:
-    """Nothing lands by a verdict that somebody doubts, or that another one has replaced.
+def _doubted(action: Action) -> dict[str, Any]:
+    """It was looked for and is not there, so that what was written down of it is no more."""
+    again = timezone.now() + timedelta(seconds=DOUBTED_SECONDS)
+    return {
+        "state": ActionState.PENDING, "detail": "The run is being verified again.",
+        "next_at": again, "attempts": action.attempts - 1, "new_sha": "", "is_doubted": True,
+    }  # fmt: skip
 
-    Raises:
-        Doubted: the run's state, evaluation or decision is not the one the action rests on.
+
+def _refused(action: Action, error: Exception) -> dict[str, Any]:
+    """What keeps it from being done is not to pass by itself."""
+    match error:
+        case Moved():
+            return _moved(action, error)
+        case Conflicted():
+            shown = ", ".join(error.paths[:5])
+            return following.to_a_person(action, "conflict", f"It conflicts in {shown}.")
+        case PushRefused():
+            reason = "checked_out" if error.is_checked_out else "push_refused"
+            return following.to_a_person(action, reason, str(error))
+        case ChangeRefused():
+            return following.to_a_person(action, "change_refused", words_of(error))
+        case Held():
+            return following.to_a_person(action, error.reason_code, error.detail)
+    raise error
+
+
+def _is_doubted(action: Action) -> bool:
+    """Whether the run's state, evaluation or decision is not the one that the action rests on.
+
+    Nothing lands by a verdict that somebody doubts, or that another one has replaced.
     """
     rows = Run.objects.select_related("live_evaluation").defer("search", "result")
     run = rows.get(pk=action.change.run_id)
     counts = str(run.live_evaluation.uuid) if run.live_evaluation else ""
     rests = (action.evidence["evaluation"], action.evidence["final_outcome"])
-    if run.state != RunState.FINISHED or rests != (counts, run.final_outcome):
-        raise Doubted
+    return run.state != RunState.FINISHED or rests != (counts, run.final_outcome)
 
 
 def _moved(action: Action, error: Moved) -> dict[str, Any]:
     """A base that moved is verified anew; a branch of ours that somebody moved is theirs."""
     if action.kind == ActionKind.REVERT:
         return _later(action, str(error))  # upon the new tip, at the next attempt
-    if action.kind != ActionKind.COMMIT:
+    if action.kind not in (ActionKind.COMMIT, ActionKind.RESTORE):
         return following.to_a_person(action, "ref_moved", str(error))
     try:
         return following.verify_again(action, error.found)
@@ -214,9 +224,10 @@ def _write_down(action: Action, planned: Planned) -> None:
 
     Raises:
         LeaseLost: another worker has it.
-        Doubted: its verdict does not count now.
+        Doubted: its verdict does not count now. What is there already is so all the same.
     """
-    _refuse_doubted(action)
+    if planned.updates and _is_doubted(action):
+        raise Doubted
     held = Action.objects.filter(
         pk=action.pk, state=ActionState.PENDING, lease_until=action.lease_until
     )

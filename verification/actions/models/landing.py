@@ -46,6 +46,7 @@ class ActionKind(models.TextChoices):
     COMMIT = "commit", "Commit"
     REVIEW_BRANCH = "review_branch", "Review branch"
     REVERT = "revert", "Revert"
+    RESTORE = "restore", "Restore"
     CLOSE = "close", "Close the review branch"
 
 
@@ -59,8 +60,9 @@ class ActionState(models.TextChoices):
 
 
 class Action(models.Model):
-    """One thing to be done with a run's change in its repository; one of each kind per run.
+    """One thing to be done with a run's change in its repository; one of each kind per turn.
 
+    Work that was taken back may be put back, and taken back again: that is another turn.
     `reason_code` says why it is held or withdrawn. `new_sha` is written before anything is
     pushed, so that a repeated attempt knows its own commit again.
     """
@@ -69,6 +71,7 @@ class Action(models.Model):
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="actions")
     change = models.ForeignKey(Change, on_delete=models.CASCADE, related_name="actions")
     kind = models.CharField(max_length=20, choices=ActionKind)
+    turn = models.PositiveIntegerField(default=1)
     state = models.CharField(max_length=10, choices=ActionState)
     reason_code = models.CharField(max_length=60, blank=True)
     detail = models.CharField(max_length=500, blank=True)
@@ -86,7 +89,7 @@ class Action(models.Model):
 
     class Meta:
         constraints: ClassVar = [
-            models.UniqueConstraint(fields=["change", "kind"], name="action_unique"),
+            models.UniqueConstraint(fields=["change", "kind", "turn"], name="action_unique"),
         ]
         indexes: ClassVar = [
             models.Index(

@@ -113,8 +113,11 @@ STANDINGS = """
     with ranked as (
       select change.id, change.run_id, run.created_at, action.id as action_id,
         action.kind, action.reason_code, case
-          when action.kind = 'revert' and action.state = 'done' then 1
-          when action.kind = 'commit' and action.state = 'done' then 2
+          when action.kind = 'revert' and action.state = 'done' and not exists (
+            select from actions_action restoring where restoring.change_id = change.id
+              and restoring.kind = 'restore' and restoring.state = 'done'
+              and restoring.id > action.id) then 1
+          when action.kind in ('commit', 'restore') and action.state = 'done' then 2
           when action.state = 'held' then 3
           when action.state = 'proposed' then 4
           when action.state = 'pending' then 5

@@ -37,6 +37,7 @@ KINDS = {
     "commit": "commit",
     "review_branch": "review branch",
     "revert": "revert",
+    "restore": "restore",
     "close": "closing of a review branch",
 }
 

@@ -59,7 +59,7 @@ def on_event(event: OutboxEvent) -> None:
 def _commit_of(event: OutboxEvent) -> str:
     """The one that was submitted as it lies in its repository, or that landed."""
     if event.topic == outbox.ACTION_TAKEN:
-        is_landed = event.payload.get("kind") == ActionKind.COMMIT
+        is_landed = event.payload.get("kind") in (ActionKind.COMMIT, ActionKind.RESTORE)
         return str(event.payload.get("commit") or "") if is_landed else ""
     commits = Change.objects.filter(run=event.run_id).values_list("commit_sha", flat=True)
     return commits.first() or ""
