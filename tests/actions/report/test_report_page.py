@@ -8,8 +8,9 @@ from django.test import Client
 from django.urls import reverse
 
 from loomverify.accounts.models import Project, Role
-from tests.actions.report.builders import full_night
-from tests.builders import make_project, make_user, signed_in
+from tests.actions.report.builders import full_night, in_the_night, make_action, make_change
+from tests.builders import make_project, make_run, make_user, signed_in
+from verification.actions.models import ActionKind
 
 pytestmark = pytest.mark.django_db
 LINKS = re.compile(r'href="(/p/[^"]*|#[^"]*)"')
@@ -80,3 +81,15 @@ def test_an_empty_night_is_one_sentence(client: Client, project: Project) -> Non
 
     assert "Nothing ran in this night, and nothing was done." in html
     assert "What ran" not in html
+
+
+def test_work_that_was_put_back_counts_as_committed_until_it_is_taken_back_again(
+    client: Client, project: Project
+) -> None:
+    told = []
+    change = make_change(make_run(project, created_at=in_the_night(project)))
+    for turn, kind in ((1, "commit"), (1, "revert"), (1, "restore"), (2, "revert")):
+        make_action(change, ActionKind(kind), turn=turn)
+        told.append("1 committed" in page(client, project))
+
+    assert told == [True, False, True, False]
