@@ -149,6 +149,7 @@ def test_a_repository_is_registered_tested_changed_and_removed(
         ("location", "https://10.0.0.1/x.git"),
         ("target_branch", "a..b"),
         ("target_branch", "-x"),
+        ("target_branch", "0123456789abcdef" * 2 + "01234567"),
         ("target_branch", "loomverify/review/x"),
         ("author_name", "A <b>"),
         ("author_email", "nobody"),

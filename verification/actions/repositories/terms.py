@@ -16,6 +16,7 @@ NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,59}")
 BRANCH = re.compile(
     r"(?!.*(?:\.\.|//|@\{|\.lock(?:/|$)|/\.|\.$))[A-Za-z0-9_][A-Za-z0-9_./-]{0,198}"
 )
+OBJECT = re.compile(r"[0-9a-f]{40}")
 EMAIL = re.compile(r"[^\s<>\x00-\x1f]+@[^\s<>\x00-\x1f]+")
 OWN_BRANCHES = "loomverify/"
 
@@ -50,6 +51,7 @@ class Terms:
             not BRANCH.fullmatch(self.target_branch)
             or self.target_branch.endswith("/")
             or self.target_branch.startswith(OWN_BRANCHES)
+            or OBJECT.fullmatch(self.target_branch)
         ):
             raise _refused("target_branch", "This is not the name of a branch to land on.")
         if not EMAIL.fullmatch(self.author_email):

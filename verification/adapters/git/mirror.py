@@ -45,6 +45,8 @@ class Mirror:
             if is_sha(name) and self._is_theirs(name):
                 return name
             self._fetch()
+            if is_sha(name) and self._is_theirs(name):  # before a branch that is named so
+                return name
             if is_branch(name):
                 found = self._commit(f"{THEIRS}{name}")
                 if found:
@@ -53,7 +55,8 @@ class Mirror:
                 found = self._commit(name)
                 if found and self._is_theirs(found):
                     return found
-        raise ChangeRefused("change.base_unknown", "The repository has no such branch or commit.")
+        message = "The repository has no such branch or commit, or several that begin so."
+        raise ChangeRefused("change.base_unknown", message)
 
     def tip(self, branch: str) -> str | None:
         """Ask the remote where a branch is now."""

@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from typing import Final
 
 MAX_PATH_BYTES: Final = 4_096
+MAX_PART_BYTES: Final = 255
+"""What the usual file systems hold in one name."""
 MAX_DEPTH: Final = 100
 MAX_REF_CHARS: Final = 250
 BRANCHES: Final = "refs/heads/"
@@ -49,6 +51,8 @@ def unsafe_because(path: str) -> str:
     parts = path.split("/")
     if not path or len(path.encode()) > MAX_PATH_BYTES or len(parts) > MAX_DEPTH:
         return "it is empty, too long or too deep"
+    if any(len(part.encode()) > MAX_PART_BYTES for part in parts):
+        return f"a name in it has more than {MAX_PART_BYTES} bytes"
     if "" in parts or "." in parts or ".." in parts:
         return "it is absolute, or leads out"
     if _CONTROL.search(path):
