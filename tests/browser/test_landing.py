@@ -19,7 +19,7 @@ def landed(scene: Scene) -> Action:
     repository = make_repository(scene.project, name="app", location=f"/srv/{'deep/' * 40}app.git")
     paths = [{"path": name, "status": "M"} for name in ("app.py", MARKUP, LONG_WORD[:400])]
     change = make_change(scene.hostile, repository, paths=paths)
-    states = (ActionState.HELD, ActionState.DONE, ActionState.DECLINED)
+    states = (ActionState.HELD, ActionState.DONE, ActionState.WITHDRAWN, ActionState.DECLINED)
     for kind, state in zip(list(ActionKind)[1:], states, strict=True):
         make_action(
             change, kind=kind, state=state, reason_code="conflict", detail=MARKUP + LONG_WORD[:300],
@@ -39,6 +39,7 @@ def test_what_landed_stays_within_the_page_and_is_let_done_by_a_click(
         reverse("settings_repositories", args=[slug]),
         reverse("repository_edit", args=[slug, landed.change.repository.uuid]),
         reverse("run_detail", args=[slug, scene.hostile.uuid]),
+        reverse("action_detail", args=[slug, landed.uuid]),
         reverse("action_list", args=[slug]),
     ]
 

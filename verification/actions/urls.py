@@ -26,6 +26,7 @@ urlpatterns = [
         name="repository_remove",
     ),
     path(ACTIONS, landing.action_list, name="action_list"),
+    path(f"{ACTIONS}<uuid:action>/", landing.action_detail, name="action_detail"),
     path(f"{ACTIONS}<uuid:action>/approve/", landing.action_approve, name="action_approve"),
     path(f"{ACTIONS}<uuid:action>/decline/", landing.action_decline, name="action_decline"),
     path(SETTINGS, views.settings_webhooks, name="settings_webhooks"),

@@ -12,9 +12,21 @@ from tests.actions.builders import make_action, make_change, make_repository
 from tests.actions.conftest import signed_in
 from tests.actions.landing.scene import Origin
 from tests.builders import make_project, make_run
+from verification.actions.landing.page import commit_url
 from verification.actions.models import Action, ActionKind, ActionState, Repository
 
 pytestmark = pytest.mark.django_db
+
+DIFF = """\
+diff --git a/app.py b/app.py
+index 1111111..2222222 100644
+--- a/app.py
++++ b/app.py
+@@ -1,2 +1,2 @@
+ kept
+--- old
++new <b>
+"""
 
 
 @pytest.fixture
@@ -36,11 +48,14 @@ LANDING, SETTINGS = "/p/loom/landing/", "/p/loom/settings/repositories/"
 
 def test_an_empty_page_says_what_is_missing(admin: Client, project: Project) -> None:
     first = admin.get(LANDING).content.decode()
-    make_repository(project)
+    assert "/api/v1/repositories" in admin.get(SETTINGS).content.decode()
+    make_name = make_repository(project).name
     second = admin.get(LANDING).content.decode()
 
     assert "Register a repository" in first
     assert "Submit a run with a change" in second
+    assert f'repository: "{make_name}", base: "main"' in second
+    assert "/api/v1/runs" in second
 
 
 def test_a_page_asks_as_often_for_fifty_actions_as_for_one(admin: Client, project: Project) -> None:
@@ -172,3 +187,44 @@ def test_what_no_repository_can_be_is_refused_at_its_field(
     assert page.status_code == 422
     assert list(page.context["form"].errors) == [field]
     assert not Repository.objects.exists()
+
+
+def test_an_action_shows_what_it_changes_what_it_rests_on_and_where_it_landed(
+    project: Project,
+) -> None:
+    run = make_run(project, body={"diff": DIFF})
+    repository = make_repository(project, location="https://me@git.example.com/team/app.git")
+    action = make_action(
+        make_change(run, repository), state="done", new_sha="b" * 40, expected_sha="a" * 40,
+        ref="refs/heads/main", decided_by="Ada",
+        evidence={"outcome": "fail", "final_outcome": "pass", "confidence_level": "FAILED"},
+    )  # fmt: skip
+    viewer = signed_in(project, Role.VIEWER)
+
+    page = viewer.get(f"{LANDING}{action.uuid}/").content.decode()
+
+    assert f'href="https://git.example.com/team/app/commit/{"b" * 40}"' in page
+    assert '<span class="l add">+new &lt;b&gt;</span>' in page
+    assert '<span class="l del">--- old</span>' in page, "a line that was taken, not a name"
+    assert '<span class="l hunk">--- a/app.py</span>' in page
+    assert "index 111" not in page
+    assert "a person said" in page
+    assert "Approved by <bdi>Ada</bdi>" in page
+    assert viewer.get(f"/p/{make_project('theirs').slug}/landing/{action.uuid}/").status_code == 404
+    assert f'href="{LANDING}{action.uuid}/"' in viewer.get(LANDING).content.decode()
+
+
+@pytest.mark.parametrize(
+    ("location", "url"),
+    [
+        ("https://git.example.com/team/app.git", "https://git.example.com/team/app/commit/abc"),
+        ("https://t@git.example.com:8443/app/", "https://git.example.com:8443/app/commit/abc"),
+        ("http://localhost/app.git", ""),
+        ("ssh://git@git.example.com/app.git", ""),
+        ("git@git.example.com:app.git", ""),
+        ("/srv/app.git", ""),
+    ],
+)
+def test_a_commit_is_linked_where_its_address_is_one_of_pages(location: str, url: str) -> None:
+    assert commit_url(location, "abc") == url
+    assert commit_url(location, "") == ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
@@ -18,7 +19,7 @@ from loomverify.errors import InputError, NotFound
 from loomverify.filters import uuid_in
 from loomverify.returning import back
 from verification.actions.landing import selectors, services
-from verification.actions.landing.page import Row
+from verification.actions.landing.page import Row, diff_lines
 from verification.actions.landing.wording import STATES
 from verification.actions.models import ActionKind, ActionState, Repository
 
@@ -35,8 +36,9 @@ def action_list(request: AccessRequest) -> HttpResponse:
         "filters": filters,
         "counts": [(state, STATES[ActionState(state)].word, n) for state, n in counts.items()],
         "total": sum(counts.values()),
-        "has_repository": Repository.objects.filter(project=project, is_removed=False).exists(),
+        "repository": Repository.objects.filter(project=project, is_removed=False).first(),
         "max_reason": services.MAX_REASON,
+        "base_url": settings.BASE_URL,
     }
     try:
         found, cursor = paging.newest_first(
@@ -48,6 +50,20 @@ def action_list(request: AccessRequest) -> HttpResponse:
         return render(request, "actions/action_list.html", {**shown, "error": error}, status=400)
     shown |= {"rows": [Row(action) for action in found], "next": cursor}
     return render(request, "actions/action_list.html", shown)
+
+
+@require_safe
+@project_page()
+def action_detail(request: AccessRequest, action: UUID) -> HttpResponse:
+    """One action, with the change that it is about, line by line."""
+    rows = selectors.actions_of(request.access.project).select_related("change__run__submission")
+    row = rows.filter(uuid=action).first()
+    if row is None:
+        raise Http404
+    submission = getattr(row.change.run, "submission", None)
+    diff = str((submission.body if submission else {}).get("diff") or "")
+    shown = {"one": Row(row), "diff": diff_lines(diff), "max_reason": services.MAX_REASON}
+    return render(request, "actions/action_detail.html", shown)
 
 
 def _filters(request: AccessRequest) -> dict[str, str]:

@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.contrib import messages
 from django.db.models import Count, Q
 from django.http import Http404, HttpResponse
@@ -96,7 +97,9 @@ def _page(request: AccessRequest, form: RepositoryForm, *, status: int = 200) ->
         waiting=Count("changes__actions", filter=waiting),
         done=Count("changes__actions", filter=done),
     )
-    context: dict[str, Any] = {"form": form, "repositories": [Row(row) for row in counted]}
+    context: dict[str, Any] = {
+        "form": form, "repositories": [Row(row) for row in counted], "base_url": settings.BASE_URL,
+    }  # fmt: skip
     return render(request, "actions/repositories.html", context, status=status)
 
 
