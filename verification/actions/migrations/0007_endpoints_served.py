@@ -7,7 +7,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('accounts', '0003_removed_projects'),
-        ('actions', '0005_deliveries_of_projects'),
+        ('actions', '0006_restore'),
     ]
 
     operations = [
