@@ -25,7 +25,11 @@ TOOLS_SECONDS = 600
 PULL_SECONDS = 600
 FOLDER = Path(__file__).with_name("tools")
 NO_SUCH_PACKAGE = 44
-_SHARED = "mkdir -p /deps /workspace && chmod 1777 /deps /workspace"
+# Whoever runs the work has a name, as people have.
+_SHARED = """mkdir -p /deps /workspace && chmod 1777 /deps /workspace && {
+grep -q '^[^:]*:[^:]*:1000:' /etc/passwd || echo 'work:x:1000:1000::/tmp:/bin/sh' >> /etc/passwd
+grep -q '^[^:]*:[^:]*:1000:' /etc/group || echo 'work:x:1000:' >> /etc/group
+}"""
 _COMMANDS: Mapping[str, str] = {
     "python": "python3 -m venv /opt/loomverify/python && "
     "/opt/loomverify/python/bin/python -m pip install --no-input --no-cache-dir --require-hashes "

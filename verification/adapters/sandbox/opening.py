@@ -15,7 +15,7 @@ from verification.adapters.sandbox.container import Container, faults
 from verification.adapters.sandbox.settings import Bounds, SandboxSettings
 from verification.engine.reports.model import WORKSPACE
 
-USER = "1000:1000"
+USER, HOST = "1000:1000", "sandbox"
 OWNER, WORKER, UNTIL = "loomverify.owner", "loomverify.worker", "loomverify.until"
 MAX_LIFE_SECONDS = 6 * MAX_GATE_SECONDS
 """Six gates at most are run in one container."""
@@ -50,7 +50,7 @@ def opened(client: APIClient, settings: SandboxSettings, wanted: Opened) -> Iter
             _FIRST_PROCESS,
             user=wanted.user,
             labels=labels,
-            hostname="sandbox",
+            hostname=HOST,
             host_config=client.create_host_config(**config),
         )
     container = Container(client, made["Id"], wanted.user, bounds)
@@ -81,15 +81,18 @@ def _confined(bounds: Bounds, runtime: str, wanted: Opened) -> dict[str, Any]:
         "nano_cpus": round(bounds.cpus * 1e9),
         "pids_limit": bounds.processes,
         "log_config": {"type": "none", "config": {}},
-        "shm_size": "16m",
+        "shm_size": bounds.temporary_bytes,
+        "extra_hosts": {HOST: "127.0.0.1"},
     }
     if runtime:
         config["runtime"] = runtime
     if not wanted.is_open:
         config["read_only"] = True
         config["network_mode"] = "none"  # its loopback alone, which has a name: localhost
+        kept = f"{own},nr_inodes={bounds.workspace_files}"
         config["tmpfs"] = {
-            WORKSPACE: f"{own},size={bounds.workspace_bytes},nr_inodes={bounds.workspace_files}",
-            "/tmp": f"{own},size={bounds.temporary_bytes},nr_inodes={bounds.workspace_files}",  # noqa: S108
+            WORKSPACE: f"{kept},size={bounds.workspace_bytes}",
+            "/tmp": f"{kept},size={bounds.temporary_bytes}",  # noqa: S108
+            "/var/tmp": f"{kept},size={bounds.temporary_bytes}",  # noqa: S108
         }
     return config

@@ -1,0 +1,74 @@
+"""What good work may count on, as on any machine of those who wrote it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from docker import APIClient
+
+from tests.sandbox.engine import tried
+from verification.engine.outcome import Status
+from verification.engine.reports.model import TestCounts
+
+pytestmark = pytest.mark.docker
+
+PYTHON = """
+import getpass, pathlib, shutil, socket, subprocess
+from multiprocessing import shared_memory
+
+def test_whoever_runs_it_has_a_name(tmp_path):
+    assert getpass.getuser() == tmp_path.owner()
+
+def test_a_program_of_the_work_can_be_executed():
+    assert subprocess.check_output(["bin/tool"]) == b"here\\n"
+
+def test_a_file_can_be_packed(tmp_path):
+    (tmp_path / "in").mkdir()
+    shutil.copy2("test_usual.py", tmp_path / "in")
+    shutil.make_archive(str(tmp_path / "out"), "zip", str(tmp_path / "in"))
+
+def test_the_machine_is_found_by_its_name():
+    assert socket.gethostbyname(socket.gethostname()) == "127.0.0.1"
+
+def test_memory_can_be_shared():
+    shared = shared_memory.SharedMemory(create=True, size=40_000_000)
+    shared.buf[:] = b"x" * 40_000_000
+    shared.close()
+    shared.unlink()
+
+def test_each_usual_place_can_be_written_to():
+    for folder in ("/tmp", "/var/tmp", "/dev/shm", "."):
+        pathlib.Path(folder, "kept.txt").write_text("here")
+"""
+
+NODE = """
+import {test} from 'node:test';
+import fs from 'node:fs';
+import isNumber from 'is-number';
+
+test('tools write beside the packages', () => {
+  fs.mkdirSync('node_modules/.cache/tool', {recursive: true});
+  if (!isNumber(7)) throw new Error('no number');
+});
+"""
+
+
+def test_python_finds_what_it_finds_everywhere(engine: APIClient) -> None:
+    work = {"requirements.txt": "", "bin/tool": "#!/bin/sh\necho here\n", "test_usual.py": PYTHON}
+
+    found = tried(engine, work, "test")
+
+    assert found.reports["test"].tests == TestCounts(passed=6), found.ended["test"].out.decode()
+
+
+def test_tools_of_node_write_beside_the_packages(engine: APIClient) -> None:
+    package = {"type": "module", "dependencies": {"is-number": "7.0.0"}}
+    package["scripts"] = {"test": "node --test"}  # type: ignore[assignment]
+
+    found = tried(
+        engine, {"package.json": json.dumps(package), "a.test.js": NODE}, "install", "test"
+    )
+
+    assert found.reports["install"].status is Status.PASSED
+    assert found.reports["test"].tests == TestCounts(passed=1), found.ended["test"].out.decode()
