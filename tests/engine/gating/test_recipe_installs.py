@@ -217,3 +217,33 @@ def test_go_is_installed_where_it_names_sums() -> None:
     assert "GOPROXY= GOFLAGS= go mod download" in with_sums.command
     assert with_sums.inputs == ("go.mod", "go.sum")
     assert part_in(Language.GO, {"go.mod": ""}).install.command == ""
+
+
+@pytest.mark.parametrize(
+    ("package", "more", "inner"),
+    [
+        ({"workspaces": ["packages/*"]}, {}, ["packages/a", "packages/b/c"]),
+        ({}, {"pnpm-workspace.yaml": "packages: [packages/*]"}, ["packages/a", "packages/b/c"]),
+        ({}, {}, []),
+    ],
+)
+def test_what_is_installed_for_one_package_of_a_workspace_is_found_beside_it(
+    package: dict[str, list[str]], more: dict[str, str], inner: list[str]
+) -> None:
+    for folder in ("", "web"):
+        files = {"package.json": json.dumps({**package, "dependencies": {"ms": "2"}}), **more,
+                 "packages/a/package.json": "{}", "packages/b/c/package.json": "{}",
+                 "packages/node_modules/d/package.json": "{}"}  # fmt: skip
+
+        part = part_in(Language.NODE, files, folder)
+
+        names = [f"{one}/node_modules" for one in inner]
+        assert part.linked == {name: f"{part.deps}/{name}" for name in ("node_modules", *names)}
+
+
+def test_so_many_packages_of_a_workspace_are_looked_at() -> None:
+    files = {f"{number}/package.json": "{}" for number in range(2_000)}
+
+    part = part_in(Language.NODE, {"package.json": '{"workspaces": ["*"]}', **files})
+
+    assert len(part.linked) == 201

@@ -30,6 +30,20 @@ PREPARE_SECONDS = 60
 Listen = Callable[[Part, str, bytes], None]
 """Told that a gate of a component begins, by no bytes, and what it writes, as it is written."""
 
+# A folder of links: runners keep their caches beside what was installed, and what is built in a
+# package of a workspace is found by the others, whose links lead to it as they did where it lay.
+_SPREAD = """spread() {
+  mkdir -p "$2" &&
+    find "$1" -mindepth 1 -maxdepth 1 ! -type l ! -name .cache ! -name '@*' \\
+      -exec sh -c 'ln -s "$@" "$0"' "$2" {} + &&
+    find "$1" -mindepth 1 -maxdepth 1 -type l -exec sh -c 'cp -P "$@" "$0"' "$2" {} + || return 1
+  for scope in "$1"/@*/; do
+    if [ -d "$scope" ] && [ ! -L "${scope%/}" ]; then
+      spread "${scope%/}" "$2/$(basename "$scope")" || return 1
+    fi
+  done
+}"""
+
 
 @dataclass(frozen=True, slots=True)
 class Work:
@@ -199,11 +213,14 @@ def _prepare(container: Container, part: Part) -> None:
     if not part.linked and not part.before:
         return
     folder = workdir(part.component)
-    commands = [
-        f"[ -e {name} ] || [ ! -e {shlex.quote(target)} ] || ln -s {shlex.quote(target)} {name}"
-        for name, target in part.linked.items()
-    ]
-    command = "\n".join(filter(None, [*commands, part.before]))
+    commands = (
+        _linked(shlex.quote(f"./{name}"), shlex.quote(to)) for name, to in part.linked.items()
+    )
+    command = "\n".join(filter(None, [_SPREAD, *commands, part.before]))
     ended = container.run(command, seconds=PREPARE_SECONDS, folder=folder, environment={})
     if ended.exit_code != 0:
         raise SandboxLost("What was installed could not be linked into the workspace.")
+
+
+def _linked(name: str, target: str) -> str:
+    return f"[ -e {name} ] || [ ! -d {target} ] || spread {target} {name}"

@@ -48,7 +48,10 @@ def _installed_with(part: Part, upper: Part, inner: str) -> Part:
     return replace(
         part,
         install=replace(upper.install, owner=upper.component),
-        linked={f"{up}node_modules": f"{deps}/node_modules", "node_modules": own},
+        linked={
+            **{f"{up}{name}": to for name, to in upper.linked.items() if to != own},
+            "node_modules": own,
+        },
         environment={
             **part.environment,
             "PATH": f"{own}/.bin:{path}" if _ON_PATH.fullmatch(own) else path,

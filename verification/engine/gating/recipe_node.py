@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from verification.engine.gating.components import Component, Read
@@ -33,6 +34,8 @@ from verification.engine.reports.testing import TestFormat
 
 MAX_SCRIPT_CHARS = 2_000
 MAX_LOCK_BYTES = 10_000_000
+MAX_PACKAGES = 200
+"""Of a workspace: of so many it is known what was installed for them alone."""
 LOCKS = ("npm-shrinkwrap.json", "package-lock.json")
 MANIFESTS = ("package.json", *LOCKS)
 NEEDS = ("dependencies", "devDependencies", "optionalDependencies", "peerDependencies")
@@ -147,9 +150,23 @@ def node(component: Component, paths: Sequence[str], read: Read) -> Part:
             "CI": "1",
             "npm_config_update_notifier": "false",
         },
-        linked={"node_modules": f"{folder}/node_modules"} if needs else {},
+        linked=_linked(component, paths, folder, package) if needs else {},
         judges=tuple(f"{name}@{version}" for name, version in judges.items() if version),
     )
+
+
+def _linked(
+    component: Component, paths: Sequence[str], folder: str, package: Mapping[str, Any]
+) -> dict[str, str]:
+    """What was installed: the component's, and of a workspace what stands in its packages."""
+    found = {"node_modules": f"{folder}/node_modules"}
+    if _is_local(package) or component.path("pnpm-workspace.yaml") in paths:
+        inner = (path.removeprefix(component.path("")) for path in component.all_of(paths))
+        members = (one.rpartition("/")[0] for one in inner if one.endswith("/package.json"))
+        known = (one for one in members if "node_modules" not in one.split("/"))
+        for one in islice(known, MAX_PACKAGES):
+            found[f"{one}/node_modules"] = f"{folder}/{one}/node_modules"
+    return found
 
 
 def _judges(known: Mapping[str, Any], locked: Mapping[str, str]) -> dict[str, str]:
