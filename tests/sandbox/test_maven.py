@@ -83,26 +83,26 @@ def test_what_does_not_compile_is_told_at_its_place_and_not_tried(engine: APICli
     assert [found[gate].status for gate in ("build", "test")] == [Status.FAILED, Status.SKIPPED]
 
 
-def test_a_version_that_nobody_published_fails_the_install_and_is_named(engine: APIClient) -> None:
-    files = {"pom.xml": MAVEN["core/pom.xml"].replace("4.13.2", "4.99")}
-    files["pom.xml"] = files["pom.xml"].replace(f"<parent>{_ALL}</parent>", _ALL)
-    files["pom.xml"] = files["pom.xml"].replace("<artifactId>core</artifactId>", "")
+def alone(version: str, more: str = "") -> dict[str, str]:
+    needs = _NEEDS.format("junit", "junit", version)
+    pom = f"{_PROJECT}{_ALL}<dependencies>{needs}</dependencies>{more}</project>\n"
+    return {"pom.xml": pom, "src/main/java/a/Calc.java": MAVEN["core/src/main/java/a/Calc.java"]}
 
-    report = tried(engine, files, "install", settings=ROOMY).reports["install"]
+
+def test_a_version_that_nobody_published_fails_the_install_and_is_named(engine: APIClient) -> None:
+    report = tried(engine, alone("4.99"), "install", settings=ROOMY).reports["install"]
 
     assert (report.status, report.is_lost) == (Status.FAILED, False)
     assert "junit:junit:jar:4.99" in report.detail
 
 
 def test_what_the_install_did_not_foresee_blames_nobody(engine: APIClient) -> None:
+    needs = _NEEDS.format("org.ow2.asm", "asm", "9.4")
+    profile = f"<profile><id>more</id><dependencies>{needs}</dependencies></profile>"
+    files = alone("4.13.2", f"<profiles>{profile}</profiles>")
     plan = "Test commands:\n\n    mvn test -Pmore\n"
-    more = (
-        "<profiles><profile><id>more</id><dependencies>"
-        + _NEEDS.format("org.ow2.asm", "asm", "9.4")
-        + "</dependencies></profile></profiles></project>"
-    )
-    files = {**MAVEN, "core/pom.xml": MAVEN["core/pom.xml"].replace("</project>", more)}
 
     report = tried(engine, files, "install", "test", plan=plan, settings=ROOMY).reports["test"]
 
     assert (report.status, report.tests) == (Status.ERROR, None), report
+    assert "org.ow2.asm" in report.detail
