@@ -38,6 +38,18 @@ def test_a_container_that_somebody_ends_is_lost_and_blames_nobody(engine: APICli
     assert [one.reason_code for one in findings_of(found)] == ["sandbox_unavailable"]
 
 
+def test_that_a_gate_begins_is_told_before_it_writes_anything(engine: APIClient) -> None:
+    heard: list[tuple[str, bytes]] = []
+
+    def hear(_part: Part, gate: str, chunk: bytes) -> None:
+        heard.append((gate, chunk))
+
+    tried(engine, PYTHON, "test", plan={"test": ["echo began"]}, listen=hear)
+
+    own = [chunk for gate, chunk in heard if gate == "test"]
+    assert (own[0], b"".join(own)) == (b"", b"began\n")
+
+
 def test_of_images_that_were_made_the_newest_are_kept(engine: APIClient) -> None:
     repository = f"loomverify-{SETTINGS.owner}"
     for number in range(4):
