@@ -64,7 +64,7 @@ def commit(git: Git, tree: str, parents: Sequence[str], written: Written) -> str
         given=message, settings=signing, variables=_by(written), codes=(0, 1, 128),
     )  # fmt: skip
     if ended.code:
-        raise _uncommitted(lost(ended), is_signed=bool(signing))
+        raise _uncommitted(lost(ended), written.signing_key)
     if signing and b"ecdsa" in _signer(git, ended.line):
         raise GitLost("signing", "An ECDSA key signs differently every time; take Ed25519.")
     return ended.line
@@ -180,9 +180,13 @@ def _signing(key: Path | None) -> dict[str, str]:
     return {"gpg.format": "ssh", "user.signingKey": str(key.absolute())}
 
 
-def _uncommitted(why: GitLost, *, is_signed: bool) -> GitLost:
+def _uncommitted(why: GitLost, key: Path | None) -> GitLost:
+    if key is None:
+        return why
     known = why.reason in {*OURS, "missing"}
-    return why if known or not is_signed else GitLost("signing", why.detail)
+    # Where the key lies is the operator's to know.
+    detail = why.detail.replace(str(key.absolute()), "[key]")
+    return GitLost(why.reason if known else "signing", detail)
 
 
 def _signer(git: Git, name: str) -> bytes:
