@@ -35,6 +35,7 @@ def make_repository(project: Project, **columns: Any) -> Repository:
 def make_change(run: Run, repository: Repository | None = None, **columns: Any) -> Change:
     usual: dict[str, Any] = {"kind": "patch", "base_sha": sha(), "tree_sha": sha()}
     usual["paths"] = [{"path": "app.py", "status": "M"}]
+    usual |= {"project": run.project, "submitted_at": run.created_at}
     repository = repository or make_repository(run.project)
     return Change.objects.create(run=run, repository=repository, **{**usual, **columns})
 
@@ -54,4 +55,5 @@ def make_action(change: Change, **columns: Any) -> Action:
         "kind": ActionKind.COMMIT, "state": ActionState.PROPOSED, "next_at": timezone.now(),
         "evidence": {"evaluation": "", "confidence_level": "HIGH", "outcome": "pass"},
     }  # fmt: skip
+    usual["submitted_at"] = change.submitted_at
     return Action.objects.create(project=change.run.project, change=change, **{**usual, **columns})

@@ -17,6 +17,7 @@ from tests.benchmarks import (
     memory,
     queue,
     replays,
+    report,
     shadow,
     startup,
     throughput,
@@ -47,6 +48,7 @@ def main() -> int:
             rows += told(agreement.rows(stack))
             rows += told(queue.rows(stack))
             rows += told(replays.rows(stack))
+            rows += told(report.rows(stack))
             rows += told(trials.rows(stack))
             rows += told(acceptance.rows(stack))
             rows += told(shadow.rows(stack))

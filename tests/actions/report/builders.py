@@ -31,6 +31,8 @@ def sha_of(text: object) -> str:
 
 def make_change(run: Run) -> Change:
     return Change.objects.create(
+        project=run.project,
+        submitted_at=run.created_at,
         run=run,
         repository=make_repository(run.project),
         kind=ChangeKind.PATCH,
@@ -52,6 +54,7 @@ def make_action(
     action = Action.objects.create(
         project=change.run.project,
         change=change,
+        submitted_at=change.submitted_at,
         kind=kind,
         state=state,
         next_at=at,

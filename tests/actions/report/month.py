@@ -82,6 +82,8 @@ def _changes(chance: random.Random, project: Project, runs: Sequence[Run]) -> No
     repository = make_repository(project)
     changes = Change.objects.bulk_create(
         Change(
+            project=project,
+            submitted_at=run.created_at,
             run=run,
             repository=repository,
             kind=ChangeKind.PATCH,
@@ -95,6 +97,7 @@ def _changes(chance: random.Random, project: Project, runs: Sequence[Run]) -> No
         Action(
             project=project,
             change=change,
+            submitted_at=change.submitted_at,
             kind=kind,
             state=(state := chance.choice(ActionState.values)),
             reason_code=chance.choice(("base_moved", "conflict")) if state == "held" else "",

@@ -188,9 +188,11 @@ def open_action(
     }
     with transaction.atomic():
         action, is_new = Action.objects.get_or_create(
-            change=change, kind=kind, turn=turn,
-            defaults={**fresh, "project": change.run.project},
-        )  # fmt: skip
+            change=change,
+            kind=kind,
+            turn=turn,
+            defaults={**fresh, "project": change.project, "submitted_at": change.submitted_at},
+        )
         if not is_new:
             anew = again or _is_anew(action, evidence, word.at if word else said_at)
             rows = Action.objects.filter(pk=action.pk, state=action.state)

@@ -17,8 +17,17 @@ class ChangeKind(models.TextChoices):
 
 
 class Change(models.Model):
-    """What a run's work changes in a repository. `tree_sha` is what was verified."""
+    """What a run's work changes in a repository. `tree_sha` is what was verified.
 
+    `standing` is what became of it, and the other two which of its actions says so: PostgreSQL
+    keeps them whenever an action is made or changed (migration 0006), so that a night is counted
+    from one index.
+    """
+
+    project = models.ForeignKey(
+        Project, on_delete=models.CASCADE, related_name="changes", db_index=False
+    )
+    submitted_at = models.DateTimeField(help_text="When its run was.")
     run = models.OneToOneField(Run, on_delete=models.CASCADE, related_name="change")
     repository = models.ForeignKey(Repository, on_delete=models.RESTRICT, related_name="changes")
     kind = models.CharField(max_length=10, choices=ChangeKind)
@@ -36,7 +45,19 @@ class Change(models.Model):
         related_name="followed_by",
         help_text="The same work upon an older base, which had moved before it could land.",
     )
+    standing = models.CharField(max_length=10, default="nothing", editable=False)
+    standing_kind = models.CharField(max_length=20, blank=True, editable=False)
+    standing_reason = models.CharField(max_length=60, blank=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        indexes: ClassVar = [
+            models.Index(
+                fields=["project", "standing", "-submitted_at", "-id"],
+                include=["standing_kind", "standing_reason"],
+                name="change_standing",
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.kind} on {self.base_sha[:12]}"
@@ -70,6 +91,7 @@ class Action(models.Model):
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="actions")
     change = models.ForeignKey(Change, on_delete=models.CASCADE, related_name="actions")
+    submitted_at = models.DateTimeField(help_text="When the change's run was.")
     kind = models.CharField(max_length=20, choices=ActionKind)
     turn = models.PositiveIntegerField(default=1)
     state = models.CharField(max_length=10, choices=ActionState)
@@ -96,7 +118,17 @@ class Action(models.Model):
                 fields=["next_at"], condition=models.Q(state="pending"), name="action_due"
             ),
             models.Index(fields=["project", "-created_at", "-id"], name="action_newest"),
-            models.Index(fields=["project", "state", "-created_at"], name="action_by_state"),
+            models.Index(
+                fields=["project", "state", "-created_at"],
+                include=["kind", "reason_code"],
+                name="action_by_state",
+            ),
+            models.Index(
+                fields=["project", "finished_at"],
+                include=["kind", "submitted_at"],
+                condition=models.Q(state="done"),
+                name="action_done",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -27,16 +27,15 @@ from django.db.models import (
 from django.db.models.functions import Coalesce
 
 from loomverify.accounts.models import Project
+from processes.models import Process
 from verification.actions.models import Action, ActionState
 from verification.actions.report.nights import Night
-from verification.actions.report.values import LISTED
+from verification.actions.report.values import LISTED, Standing
 from verification.runs.models import Remediation, Review, ReviewState, Run
 from verification.runs.models.followup import RemediationState
 
 BLIND = "blind"
 """Why a run is reviewed blind would tell its verdict."""
-EARLIER = timedelta(days=90)
-"""An action that waited longer is not looked for among what was done in a night."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,15 +88,20 @@ class Waits:
 
 
 def ended(project: Project, night: Night, steps: Sequence[Night]) -> list[Ended]:
-    """Every run that was submitted in a night, which the steps divide."""
-    names = (
-        "step", "process__slug", "process__title", "state", "verdict", "outcome", "reason_code",
-    )  # fmt: skip
+    """Every run that was submitted in a night, which the steps divide.
+
+    Counted from the index `run_newest` alone.
+    """
+    names = ("step", "process_id", "state", "verdict", "outcome", "reason_code")
     rows = Run.objects.filter(
         project=project, created_at__gte=night.start, created_at__lt=night.end
     ).annotate(step=_step_of("created_at", steps))
-    counted = rows.order_by().values_list(*names)
-    return [Ended(*row) for row in counted.annotate(n=Count("pk"), usd=Sum("cost_usd"))]
+    counted = list(rows.order_by().values_list(*names).annotate(n=Count("pk"), usd=Sum("cost_usd")))
+    processes = Process.objects.in_bulk({process for _, process, *_ in counted})
+    return [
+        Ended(step, processes[process].slug, processes[process].title, *row)
+        for step, process, *row in counted
+    ]
 
 
 def _step_of(column: str, steps: Sequence[Night]) -> Func:
@@ -110,54 +114,33 @@ def _step_of(column: str, steps: Sequence[Night]) -> Func:
 
 
 STANDINGS = """
-    with ranked as (
-      select change.id, change.run_id, run.created_at, action.id as action_id,
-        action.kind, action.reason_code, case
-          when action.kind = 'revert' and action.state = 'done' and not exists (
-            select from actions_action restoring where restoring.change_id = change.id
-              and restoring.kind = 'restore' and restoring.state = 'done'
-              and restoring.id > action.id) then 1
-          when action.kind in ('commit', 'restore') and action.state = 'done' then 2
-          when action.state = 'held' then 3
-          when action.state = 'proposed' then 4
-          when action.state = 'pending' then 5
-          when action.kind = 'review_branch' and action.state = 'done' and not exists (
-            select from actions_action closing where closing.change_id = change.id
-              and closing.kind = 'close' and closing.state = 'done') then 6
-          else 7 end as place
-      from runs_run run
-      join actions_change change on change.run_id = run.id
-      left join actions_action action on action.change_id = change.id
-      where run.project_id = %(project)s
-        and run.created_at >= %(start)s and run.created_at < %(end)s
-    ), decisive as materialized (
-      select distinct on (id) id, run_id, created_at, action_id, coalesce(kind, '') as kind,
-        coalesce(reason_code, '') as reason_code, (array[
-          'reverted', 'committed', 'held', 'proposed', 'under_way', 'held', 'nothing'
-        ])[place] as standing
-      from ranked order by id, place, action_id
-    ), newest as (
-      select first.* from (values
-          ('reverted'), ('committed'), ('held'), ('proposed'), ('under_way'), ('nothing')
-        ) as each (standing), lateral (
-          select * from decisive where decisive.standing = each.standing
-          order by created_at desc, id desc limit %(listed)s
+    with newest as (
+      select first.* from unnest(%(standings)s::text[]) as each (standing), lateral (
+          select * from actions_change change
+          where change.project_id = %(project)s and change.standing = each.standing
+            and change.submitted_at >= %(start)s and change.submitted_at < %(end)s
+          order by change.submitted_at desc, change.id desc limit %(listed)s
         ) as first
     )
-    select true, standing, kind, reason_code, count(*),
+    select true, standing, standing_kind, standing_reason, count(*),
       null, null, null, null, null, null, null, null
-    from decisive group by 2, 3, 4
+    from actions_change
+    where project_id = %(project)s and standing = any(%(standings)s)
+      and submitted_at >= %(start)s and submitted_at < %(end)s
+    group by 2, 3, 4
     union all
-    select false, newest.standing, newest.kind, newest.reason_code, newest.id,
+    select false, newest.standing, newest.standing_kind, newest.standing_reason, newest.id,
       run.uuid, coalesce(nullif(run.title, ''), task.external_id), process.slug, run.phase_id,
       run.created_at, repository.name, coalesce(action.ref, ''), coalesce(action.new_sha, '')
     from newest
     join runs_run run on run.id = newest.run_id
     join runs_task task on task.id = run.task_id
     join processes_process process on process.id = run.process_id
-    join actions_change change on change.id = newest.id
-    join actions_repository repository on repository.id = change.repository_id
-    left join actions_action action on action.id = newest.action_id
+    join actions_repository repository on repository.id = newest.repository_id
+    left join lateral (
+        select ref, new_sha from actions_action
+        where change_id = newest.id and kind = newest.standing_kind order by id desc limit 1
+      ) action on true
     order by 1 desc, 2, 10 desc nulls first, 5 desc
 """
 """One statement, so that what is counted and what is named is of the same moment."""
@@ -167,8 +150,9 @@ def standings(project: Project, night: Night) -> tuple[list[Stood], Mapping[str,
     """How the changes of a night's runs stand now; the newest of each standing by name."""
     counted: list[Stood] = []
     named: dict[str, list[Named]] = {}
-    given: dict[str, int | datetime] = {
+    given: dict[str, int | datetime | list[str]] = {
         "project": project.pk,
+        "standings": [one.value for one in Standing],
         "start": night.start,
         "end": night.end,
         "listed": LISTED,
@@ -190,10 +174,9 @@ def done_earlier(project: Project, night: Night) -> list[tuple[str, int]]:
     rows = Action.objects.filter(
         project=project,
         state=ActionState.DONE,
-        created_at__gte=night.start - EARLIER,
         finished_at__gte=night.start,
         finished_at__lt=night.end,
-        change__run__created_at__lt=night.start,
+        submitted_at__lt=night.start,
     )
     counted = rows.order_by().values_list("kind").annotate(n=Count("pk"))
     return sorted((str(kind), int(n)) for kind, n in counted)

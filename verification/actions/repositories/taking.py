@@ -162,6 +162,8 @@ def _keep(
         sha256, size = digest_of(given.content)
         blob = name_blobs(project, {sha256: size})[sha256]
     Change.objects.create(
+        project=project,
+        submitted_at=run.created_at,
         run=run,
         repository=repository,
         kind=given.kind,

@@ -157,7 +157,12 @@ class Run(models.Model):
             ),
         ]
         indexes: ClassVar = [
-            models.Index(fields=["project", "-created_at", "-id"], name="run_newest"),
+            # What a night came to is counted from it alone.
+            models.Index(
+                fields=["project", "-created_at", "-id"],
+                include=["process", "state", "verdict", "outcome", "reason_code", "cost_usd"],
+                name="run_newest",
+            ),
             models.Index(
                 fields=["project", "outcome", "-created_at", "-id"], name="run_by_outcome"
             ),
