@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.apps import apps
@@ -13,9 +14,11 @@ from loomverify.celery import app
 from loomverify.errors import InputError
 from tests.builders import make_project, make_run, make_user, signed_in
 from tests.owned.whole import key_of, whole_project
+from verification.adapters.viewing import Opened
 from verification.owned import removal, tables, tasks
 from verification.runs import evidence_store
 from verification.runs.models import Run, RunState
+from verification.runs.viewing import kept
 
 pytestmark = pytest.mark.django_db
 
@@ -70,6 +73,21 @@ def test_nothing_of_a_removed_project_is_left_and_nothing_else_is_gone() -> None
     assert rows(kept) == of_kept
     with connection.cursor() as cursor:  # raises where a key leads nowhere
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+
+
+def test_views_of_its_files_go_with_it_and_those_of_others_stay(
+    whole: Project, settings: Any, tmp_path: Path
+) -> None:
+    views = {**settings.STORAGES["views"], "OPTIONS": {"location": tmp_path}}
+    settings.STORAGES = {**settings.STORAGES, "views": views}
+    other = make_project()
+    for project in (whole, other):
+        kept.keep(project.pk, "ab" * 32 + "-markdown", Opened({"html": "what was submitted"}))
+    remove(whole)
+
+    assert removal.go_on() == 1
+
+    assert [path.name for path in tmp_path.iterdir()] == [str(other.pk)]
 
 
 def test_its_files_are_deleted_and_those_of_others_stay(whole: Project) -> None:

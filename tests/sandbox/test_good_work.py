@@ -64,7 +64,7 @@ def test_python_finds_what_it_finds_everywhere(engine: APIClient) -> None:
 
 def test_tools_of_node_write_beside_the_packages(engine: APIClient) -> None:
     package = {"type": "module", "dependencies": {"is-number": "7.0.0"}}
-    package["scripts"] = {"test": "node --test"}  # type: ignore[assignment]
+    package["scripts"] = {"test": "node --test"}
 
     found = tried(
         engine, {"package.json": json.dumps(package), "a.test.js": NODE}, "install", "test"

@@ -22,6 +22,7 @@ from verification.owned import tables
 from verification.runs import evidence_store, retention
 from verification.runs.models import OPEN_STATES, Run
 from verification.runs.services import cancel_run
+from verification.runs.viewing import kept
 
 logger = logging.getLogger(__name__)
 
@@ -78,6 +79,7 @@ def _delete(project: Project, until: float) -> bool:
     for repository in Repository.objects.filter(project=project):
         shutil.rmtree(settings.MIRRORS / f"{repository.uuid}.git", ignore_errors=True)
     evidence_store.delete_all(project)
+    kept.delete_all(project.pk)
     try:
         _delete_rows(project)
     except DatabaseError:  # something was written meanwhile: another time

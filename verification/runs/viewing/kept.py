@@ -63,6 +63,19 @@ def sweep(now: datetime | None = None, *, max_bytes: int = MAX_KEPT_BYTES) -> in
     return swept
 
 
+def delete_all(project: int) -> None:
+    """Delete every view of a project that is being removed, and its folders."""
+    storage, folder = _storage(), str(project)
+    for inner in _folders(folder):
+        for name in storage.listdir(inner)[1]:
+            with suppress(OSError):  # another process has just swept it
+                storage.delete(f"{inner}/{name}")
+        with suppress(OSError):
+            storage.delete(inner)
+    with suppress(OSError):
+        storage.delete(folder)
+
+
 class _Due:
     """Whether it is time to make room."""
 
