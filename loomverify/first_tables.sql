@@ -627,6 +627,75 @@ ALTER TABLE "actions_action" ADD COLUMN "turn" integer DEFAULT 1 NOT NULL CHECK 
 ALTER TABLE "actions_action" ALTER COLUMN "turn" DROP DEFAULT;
 ALTER TABLE "actions_action" ADD CONSTRAINT "action_unique" UNIQUE ("change_id", "kind", "turn");
 insert into django_migrations (app, name, applied) values ('actions', '0006_restore', now());
+ALTER TABLE "actions_webhook" ADD COLUMN "busy_until" timestamp with time zone NULL;
+CREATE INDEX "delivery_due_to" ON "actions_delivery" ("webhook_id", "next_at") WHERE "state" = 'pending';
+insert into django_migrations (app, name, applied) values ('actions', '0007_endpoints_served', now());
+ALTER TABLE "actions_change" ADD COLUMN "project_id" bigint NULL CONSTRAINT "actions_change_project_id_d60c62e9_fk_accounts_project_id" REFERENCES "accounts_project"("id") DEFERRABLE INITIALLY DEFERRED; SET CONSTRAINTS "actions_change_project_id_d60c62e9_fk_accounts_project_id" IMMEDIATE;
+ALTER TABLE "actions_change" ADD COLUMN "submitted_at" timestamp with time zone NULL;
+ALTER TABLE "actions_action" ADD COLUMN "submitted_at" timestamp with time zone NULL;
+ALTER TABLE "actions_change" ADD COLUMN "standing" varchar(10) DEFAULT 'nothing' NOT NULL;
+ALTER TABLE "actions_change" ALTER COLUMN "standing" DROP DEFAULT;
+ALTER TABLE "actions_change" ADD COLUMN "standing_kind" varchar(20) DEFAULT '' NOT NULL;
+ALTER TABLE "actions_change" ALTER COLUMN "standing_kind" DROP DEFAULT;
+ALTER TABLE "actions_change" ADD COLUMN "standing_reason" varchar(60) DEFAULT '' NOT NULL;
+ALTER TABLE "actions_change" ALTER COLUMN "standing_reason" DROP DEFAULT;
+create function actions_standing(of_change bigint) returns table (standing text, kind text, reason text)
+language sql stable as $$
+    select (array[
+        'reverted', 'committed', 'held', 'proposed', 'under_way', 'held', 'nothing'
+      ])[place], ranked.kind, ranked.reason_code
+    from (
+      select action.id, action.kind, action.reason_code, case
+          when action.kind = 'revert' and action.state = 'done' and not exists (
+            select from actions_action restoring where restoring.change_id = of_change
+              and restoring.kind = 'restore' and restoring.state = 'done'
+              and restoring.id > action.id) then 1
+          when action.kind in ('commit', 'restore') and action.state = 'done' then 2
+          when action.state = 'held' then 3
+          when action.state = 'proposed' then 4
+          when action.state = 'pending' then 5
+          when action.kind = 'review_branch' and action.state = 'done' and not exists (
+            select from actions_action closing where closing.change_id = of_change
+              and closing.kind = 'close' and closing.state = 'done') then 6
+          else 7 end as place
+      from actions_action action where action.change_id = of_change
+    ) ranked
+    order by place, id limit 1
+$$;
+create function actions_keep_standing() returns trigger language plpgsql as $$
+begin
+    perform from actions_change where id = new.change_id for no key update;
+    update actions_change set standing = found.standing, standing_kind = found.kind,
+      standing_reason = found.reason
+    from actions_standing(new.change_id) found where actions_change.id = new.change_id;
+    return null;
+end
+$$;
+create trigger actions_action_made after insert on actions_action
+    for each row execute function actions_keep_standing();
+create trigger actions_action_changed after update on actions_action
+    for each row when (
+        (old.state, old.kind, old.reason_code) is distinct from (new.state, new.kind, new.reason_code)
+    ) execute function actions_keep_standing();
+update actions_change set project_id = run.project_id, submitted_at = run.created_at
+from runs_run run where run.id = actions_change.run_id;
+update actions_action set submitted_at = change.submitted_at
+from actions_change change where change.id = actions_action.change_id;
+update actions_change set standing = found.standing, standing_kind = found.kind,
+  standing_reason = found.reason
+from actions_change change, lateral actions_standing(change.id) found
+where actions_change.id = change.id;
+SET CONSTRAINTS ALL IMMEDIATE;
+SET CONSTRAINTS "actions_change_project_id_d60c62e9_fk_accounts_project_id" IMMEDIATE; ALTER TABLE "actions_change" DROP CONSTRAINT "actions_change_project_id_d60c62e9_fk_accounts_project_id";
+ALTER TABLE "actions_change" ALTER COLUMN "project_id" SET NOT NULL;
+ALTER TABLE "actions_change" ADD CONSTRAINT "actions_change_project_id_d60c62e9_fk_accounts_project_id" FOREIGN KEY ("project_id") REFERENCES "accounts_project" ("id") DEFERRABLE INITIALLY DEFERRED;
+ALTER TABLE "actions_change" ALTER COLUMN "submitted_at" SET NOT NULL;
+ALTER TABLE "actions_action" ALTER COLUMN "submitted_at" SET NOT NULL;
+CREATE INDEX "change_standing" ON "actions_change" ("project_id", "standing", "submitted_at" DESC, "id" DESC) INCLUDE ("standing_kind", "standing_reason");
+DROP INDEX IF EXISTS "action_by_state";
+CREATE INDEX "action_by_state" ON "actions_action" ("project_id", "state", "created_at" DESC) INCLUDE ("kind", "reason_code");
+CREATE INDEX "action_done" ON "actions_action" ("project_id", "finished_at") INCLUDE ("kind", "submitted_at") WHERE "state" = 'done';
+insert into django_migrations (app, name, applied) values ('actions', '0008_standings', now());
 CREATE TABLE "django_admin_log" ("id" integer NOT NULL PRIMARY KEY GENERATED BY DEFAULT AS IDENTITY, "action_time" timestamp with time zone NOT NULL, "object_id" text NULL, "object_repr" varchar(200) NOT NULL, "action_flag" smallint NOT NULL CHECK ("action_flag" >= 0), "change_message" text NOT NULL, "content_type_id" integer NULL, "user_id" bigint NOT NULL);
 ALTER TABLE "django_admin_log" ADD CONSTRAINT "django_admin_log_content_type_id_c4bce8eb_fk_django_co" FOREIGN KEY ("content_type_id") REFERENCES "django_content_type" ("id") DEFERRABLE INITIALLY DEFERRED;
 ALTER TABLE "django_admin_log" ADD CONSTRAINT "django_admin_log_user_id_c564eba6_fk_accounts_user_id" FOREIGN KEY ("user_id") REFERENCES "accounts_user" ("id") DEFERRABLE INITIALLY DEFERRED;
@@ -842,6 +911,16 @@ CREATE INDEX "rules_sampledanswer_cache_key_6c7c46b0_like" ON "rules_sampledansw
 CREATE INDEX "rules_sampledanswer_sampled_run_id_25abd565" ON "rules_sampledanswer" ("sampled_run_id");
 insert into django_migrations (app, name, applied) values ('rules', '0003_samples', now());
 insert into django_migrations (app, name, applied) values ('rules', '0004_pinned_runs', now());
+ALTER TABLE "runs_gateprogress" ADD COLUMN "ended_at" timestamp with time zone NULL;
+ALTER TABLE "runs_gateprogress" ADD COLUMN "written" bigint DEFAULT 0 NOT NULL CHECK ("written" >= 0);
+ALTER TABLE "runs_gateprogress" ALTER COLUMN "written" DROP DEFAULT;
+insert into django_migrations (app, name, applied) values ('runs', '0015_live_output', now());
+ALTER TABLE "runs_outboxevent" ADD COLUMN "failures" integer DEFAULT 0 NOT NULL CHECK ("failures" >= 0);
+ALTER TABLE "runs_outboxevent" ADD COLUMN "next_at" timestamp with time zone NULL;
+insert into django_migrations (app, name, applied) values ('runs', '0016_events_tried_again', now());
+DROP INDEX IF EXISTS "run_newest";
+CREATE INDEX "run_newest" ON "runs_run" ("project_id", "created_at" DESC, "id" DESC) INCLUDE ("process_id", "state", "verdict", "outcome", "reason_code", "cost_usd");
+insert into django_migrations (app, name, applied) values ('runs', '0017_counted_nights', now());
 CREATE TABLE "django_session" ("session_key" varchar(40) NOT NULL PRIMARY KEY, "session_data" text NOT NULL, "expire_date" timestamp with time zone NOT NULL);
 CREATE INDEX "django_session_session_key_c0390e0f_like" ON "django_session" ("session_key" varchar_pattern_ops);
 CREATE INDEX "django_session_expire_date_a5c62663" ON "django_session" ("expire_date");
