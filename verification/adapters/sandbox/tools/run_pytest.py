@@ -36,9 +36,26 @@ for folder in TOOLS:
     sys.path.append(folder)
 sys.path.insert(0, str(Path.cwd()))
 
+
+class Finished:
+    """Which of the tests that were to be run came to their end: work may stop pytest early."""
+
+    def __init__(self) -> None:
+        self.wanted: set[str] = set()
+        self.ended: set[str] = set()
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        if not session.config.option.collectonly:
+            self.wanted = {one.nodeid for one in session.items}
+
+    def pytest_runtest_logfinish(self, nodeid: str) -> None:
+        self.ended.add(nodeid)
+
+
+finished = Finished()
 if measuring:
     measuring.start()
-code = pytest.main(arguments)
+code = pytest.main(arguments, plugins=[finished])
 if measuring:
     measuring.stop()
     # As `coverage json` tells it, and no more than is read of it.
@@ -49,6 +66,7 @@ if measuring:
             ran = sorted({*of_file[1]} - {*of_file[3]})
             found[path] = {"executed_lines": ran, "missing_lines": of_file[3]}
     Path(lines).write_text(json.dumps({"files": found}))
-sys.stdout.write("\nloomverify: the test runner came to its end\n")
+if finished.wanted <= finished.ended:
+    sys.stdout.write("\nloomverify: the test runner came to its end\n")
 sys.stdout.flush()
 sys.exit(int(code))

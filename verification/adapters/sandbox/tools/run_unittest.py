@@ -19,6 +19,8 @@ REPORT = os.environ["LV_REPORT"]
 HERE = str(Path.cwd())
 NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 cases: list[tuple[str, ElementTree.Element]] = []
+is_stopped = False
+"""Somebody stopped a run in which nothing had failed."""
 
 
 def plain(text: object) -> str:
@@ -93,7 +95,9 @@ class Runner(unittest.TextTestRunner):
     resultclass = Result  # type: ignore[assignment]
 
     def run(self, test: Any) -> Any:
+        global is_stopped
         result = super().run(test)
+        is_stopped = is_stopped or (result.shouldStop and result.wasSuccessful())
         write()
         return result
 
@@ -122,6 +126,7 @@ try:
         runpy.run_path(sys.argv[0], run_name="__main__")
 except SystemExit as ended:
     code = ended.code
-sys.stdout.write("\nloomverify: the test runner came to its end\n")
+if not is_stopped:
+    sys.stdout.write("\nloomverify: the test runner came to its end\n")
 sys.stdout.flush()
 sys.exit(code)
