@@ -263,3 +263,38 @@ def test_scripts_of_a_shell_have_what_the_plan_names_and_nothing_else() -> None:
 
     assert commands(part) == {"test": "bats --tap test"}
     assert {stage.gate for stage in part.stages if stage.command} == {"test", "security"}
+
+
+@pytest.mark.parametrize(
+    "package",
+    [
+        '{"scripts": {"test": "false"}, "n": ' + "1" * 5_000 + "}",
+        '{"scripts": {"test": "false"}, "deep": ' + "[" * 3_000 + "]" * 3_000 + "}",
+        '{"scripts": {"test": "false"}}' + " " * 1_000_001,
+        "{",
+        "[]",
+    ],
+    ids=["digits", "depth", "size", "broken", "list"],
+)
+def test_a_manifest_that_nobody_here_understands_is_in_doubt_and_says_so(package: str) -> None:
+    [part] = plan("", {"package.json": package, "index.js": ""}).parts
+
+    sandbox = ScriptedSandbox({})
+    [track] = [one for one in tracks_of([part], ("build", "test", "run"), {}) if not one.is_apart]
+    told = {
+        report.gate: (report.status, report.detail)
+        for report in run_track(track, sandbox, Listener())
+    }
+
+    why = "package.json could not be read: nobody knows what is to be run."
+    assert told == {
+        "build": (Status.ERROR, why),
+        "test": (Status.ERROR, why),
+        "run": (Status.SKIPPED, "No entry point is named."),
+    }
+
+
+def test_a_plan_that_names_the_tests_needs_no_manifest() -> None:
+    [part] = plan("Test commands:\n\n    make test\n", {"package.json": "{"}).parts
+
+    assert commands(part) == {"test": "make test"}

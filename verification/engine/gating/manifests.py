@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import re2
@@ -15,22 +15,47 @@ _DEEP_KEY = re2.compile(r"""(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){50}
 
 
 def toml_table(content: bytes | None) -> Mapping[str, Any]:
-    if not content or len(content) > MAX_MANIFEST_BYTES or _DEEP_KEY.search(content):
-        return {}
-    try:
-        return tomllib.loads(content.decode())
-    except (ValueError, RecursionError):  # a number may have too many digits
-        return {}
+    return _toml(content) or {}
 
 
 def json_table(content: bytes | None, most: int = MAX_MANIFEST_BYTES) -> Mapping[str, Any]:
+    return _json(content, most) or {}
+
+
+READ: Mapping[str, Callable[[bytes], Mapping[str, Any] | None]] = {
+    "package.json": lambda content: _json(content, MAX_MANIFEST_BYTES),
+    "composer.json": lambda content: _json(content, MAX_MANIFEST_BYTES),
+    "pyproject.toml": lambda content: _toml(content),
+    "Cargo.toml": lambda content: _toml(content),
+}
+
+
+def unread(name: str, content: bytes) -> bool:
+    """Whether a manifest holds something, and nobody here knows what: others may well read it.
+
+    >>> unread("package.json", b"[" * 100_000), unread("package.json", b"{}")
+    (True, False)
+    """
+    return bool(content.strip()) and name in READ and READ[name](content) is None
+
+
+def _toml(content: bytes | None) -> Mapping[str, Any] | None:
+    if not content or len(content) > MAX_MANIFEST_BYTES or _DEEP_KEY.search(content):
+        return None
+    try:
+        return tomllib.loads(content.decode())
+    except (ValueError, RecursionError):  # a number may have too many digits
+        return None
+
+
+def _json(content: bytes | None, most: int) -> Mapping[str, Any] | None:
     if not content or len(content) > most:
-        return {}
+        return None
     try:
         value = json.loads(content)
     except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
+        return None
+    return value if isinstance(value, dict) else None
 
 
 def inner_table(owner: Mapping[str, Any], name: str) -> Mapping[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -10,11 +11,12 @@ from verification.engine.case import Case
 from verification.engine.evidence import Workspace
 from verification.engine.gating.components import MAX_COMPONENTS, Component, Language, components_of
 from verification.engine.gating.given import REPLACED, Named, with_fewer, with_named
+from verification.engine.gating.manifests import READ, unread
 from verification.engine.gating.overrides import Overrides, Own, Placed, placed, read_overrides
 from verification.engine.gating.planned import planned_of
 from verification.engine.gating.plans import commands_of
 from verification.engine.gating.recipes import Files, part_of
-from verification.engine.gating.stages import BUILD, LINT, OWN_FILE, TEST, Part
+from verification.engine.gating.stages import BUILD, LINT, OWN_FILE, RUN, TEST, Part
 from verification.engine.gating.words import with_reports
 
 _TRIES = frozenset({BUILD, TEST})
@@ -72,7 +74,7 @@ def parts_of(
     parts = []
     named = _by_component(own.components, planned)
     for component in own.components:
-        part = part_of(component, files, own.components)
+        part = _doubted(part_of(component, files, own.components), files)
         module = next((one.cover.module for one in part.stages if one.cover), "")
         part = replace(part, seconds={**part.seconds, **(seconds or {})})
         said = own.owns.get(component, Own(component.folder))
@@ -83,6 +85,22 @@ def parts_of(
         part = with_reports(part, said.reports, module)
         parts.append(with_fewer(with_fewer(part, said.seconds), by_plan.seconds))
     return parts
+
+
+def _doubted(part: Part, files: Files) -> Part:
+    """Where a manifest is not understood, nobody knows that there is nothing to run."""
+    paths = map(part.component.path, READ)
+    name = next(
+        (path for path in paths if unread(posixpath.basename(path), files.read(path) or b"")), ""
+    )
+    if not name:
+        return part
+    why = f"{name} could not be read: nobody knows what is to be run."
+    stages = (
+        one if one.command or one.gate == RUN else replace(one, unreadable=why)
+        for one in part.stages
+    )
+    return replace(part, stages=tuple(stages))
 
 
 def _by_component(
