@@ -38,7 +38,10 @@ def test_a_package_is_installed_with_its_workspace_and_finds_what_that_has() -> 
         "../../node_modules": "/deps/web.node/node_modules",
         "node_modules": "/deps/web.node/libs/a/node_modules",
     }
-    assert package.environment["PATH"].startswith("/deps/web.node/libs/a/node_modules/.bin:")
+    assert package.environment["PATH"] == (
+        "/opt/loomverify/bin:/usr/local/bin:/usr/bin:/bin"
+        ":/deps/web.node/libs/a/node_modules/.bin:/deps/web.node/node_modules/.bin"
+    )
 
 
 @pytest.mark.parametrize(

@@ -274,3 +274,30 @@ def test_only_a_test_of_dotnet_that_says_so_has_passed(outcome: str, counts: Tes
 def test_a_report_of_dotnet_that_contradicts_itself_is_not_read(content: str) -> None:
     with pytest.raises(Unreadable):
         read_tests(TRX, content.encode())
+
+
+GO_PACKAGE = """{"Action":"start","Package":"x/b"}
+{"Action":"output","Package":"x/b","Output":"%s"}
+{"Action":"%s","Package":"x/b","Elapsed":0}
+"""
+
+
+def test_a_package_of_go_whose_tests_were_ended_before_any_was_told_is_not_believed() -> None:
+    content = GO_PACKAGE % (r"ok  \tx/b\t0.002s\n", "pass")
+
+    with pytest.raises(Unreadable, match="x/b ended well before any of its tests was told"):
+        read_tests(GO, content.encode())
+
+
+@pytest.mark.parametrize(
+    ("output", "action"),
+    [
+        (r"?   \tx/b\t[no test files]\n", "skip"),
+        (r"ok  \tx/b\t0.002s [no tests to run]\n", "pass"),
+        (r"\tx/b\t\tcoverage: 0.0%% of statements\n", "pass"),
+    ],
+)
+def test_a_package_of_go_without_tests_is_no_doubt(output: str, action: str) -> None:
+    content = GO_PACKAGE % (output.replace("%%", "%"), action)
+
+    assert read_tests(GO, content.encode()).counts == TestCounts()

@@ -10,7 +10,7 @@ from verification.engine.gating.components import Component, Language, Read, dec
 from verification.engine.gating.manifests import inner_table, json_table
 from verification.engine.gating.members import is_npm_member, is_pnpm_member
 from verification.engine.gating.recipe_node import node
-from verification.engine.gating.stages import Install, Part, Stage, deps_of
+from verification.engine.gating.stages import PROGRAMS, Install, Part, Stage, deps_of
 
 BY_PNPM = "The package needs others of its workspace, which pnpm installs and npm cannot."
 _ON_PATH = re.compile(r"[\w./@+-]+")
@@ -45,6 +45,7 @@ def _installed_with(part: Part, upper: Part, inner: str) -> Part:
     deps, up = deps_of(upper.component), "../" * (inner.count("/") + 1)
     own = f"{deps}/{inner}/node_modules"
     path = upper.environment["PATH"]
+    rest = path.removeprefix(PROGRAMS)
     return replace(
         part,
         install=replace(upper.install, owner=upper.component),
@@ -54,7 +55,7 @@ def _installed_with(part: Part, upper: Part, inner: str) -> Part:
         },
         environment={
             **part.environment,
-            "PATH": f"{own}/.bin:{path}" if _ON_PATH.fullmatch(own) else path,
+            "PATH": f"{PROGRAMS}:{own}/.bin{rest}" if _ON_PATH.fullmatch(own) else path,
         },
     )
 

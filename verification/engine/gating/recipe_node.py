@@ -9,13 +9,14 @@ from itertools import islice
 from typing import Any
 
 from verification.engine.gating.components import Component, Read
-from verification.engine.gating.manifests import inner_table, json_table
+from verification.engine.gating.manifests import MAX_MANIFEST_BYTES, inner_table, json_table
 from verification.engine.gating.stages import (
     BUILD,
     COVERAGE,
     JUDGES,
     LINT,
     NO_ENTRY_POINT,
+    PROGRAMS,
     REPORT,
     TEST,
     TYPES,
@@ -61,6 +62,10 @@ _VERSION = r"(?:[~^<>=]{0,2}[\dxX*][\w.*+-]*|\|\||-)"
 _PUBLISHED = re.compile(rf"[a-z][\w.-]*|{_VERSION}(?: {{1,3}}{_VERSION}){{0,9}}", re.ASCII)
 """A version, a range or a tag of npm's registry: no address, path or other package."""
 _ODD = "The package takes {name} from elsewhere than npm's registry: nobody knows how it judges."
+_NO_FILES = re.compile(rb'"files"\s*:\s*\[\s*\]')
+_REFERENCES = re.compile(rb'"references"\s*:\s*\[([^\]]*)\]')
+_REFERENCE = re.compile(rb'"path"\s*:\s*"([^"\\\n]+)"')
+MAX_PROJECTS = 20
 _NO_TEST = re.compile(r"no test specified", re.IGNORECASE)
 _SIMPLE = re.compile(r"[^;&|<>`$\n\\()]+")
 """One command, which takes further arguments at its end."""
@@ -136,7 +141,7 @@ def node(component: Component, paths: Sequence[str], read: Read) -> Part:
     judges = _judges(known, _locked(component, read))
     stages = (
         _script(scripts, BUILD),
-        _types(component, paths, judges),
+        _types(component, paths, read, judges),
         _lint(judges),
         _test(scripts),
         NO_ENTRY_POINT,
@@ -146,7 +151,7 @@ def node(component: Component, paths: Sequence[str], read: Read) -> Part:
         _install(component, paths, folder, package) if needs else Install(),
         stages,
         environment={
-            "PATH": f"{folder}/node_modules/.bin:/opt/loomverify/bin:/usr/local/bin:/usr/bin:/bin",
+            "PATH": f"{PROGRAMS}:{folder}/node_modules/.bin",
             "CI": "1",
             "npm_config_update_notifier": "false",
         },
@@ -238,13 +243,29 @@ def _script(scripts: Mapping[str, Any], name: str) -> Stage:
     return Stage(name, f"npm run --silent {name}")
 
 
-def _types(component: Component, paths: Sequence[str], judges: Mapping[str, str]) -> Stage:
+def _types(
+    component: Component, paths: Sequence[str], read: Read, judges: Mapping[str, str]
+) -> Stage:
     if component.path("tsconfig.json") not in paths or "typescript" not in judges:
         return Stage(TYPES, skipped="No type checker is configured.")
     if not judges["typescript"]:
         return Stage(TYPES, unreadable=_ODD.format(name="typescript"))
     expected = Expected(ProblemFormat.TSC, Stream.OUT)
-    return Stage(TYPES, f"{_JUDGED} tsc --noEmit --pretty false", expected)
+    check = f"{_JUDGED} tsc --noEmit --pretty false"
+    projects = _projects(read(component.path("tsconfig.json")) or b"")
+    if not projects:
+        return Stage(TYPES, check, expected)
+    each = "\n".join(f"{check} -p {shlex.quote(one)} || code=$?" for one in projects)
+    return Stage(TYPES, f"code=0\n{each}\nexit $code", expected)
+
+
+def _projects(settings: bytes) -> list[str]:
+    """What a solution without files of its own refers to: of it alone, nothing would be checked."""
+    if len(settings) > MAX_MANIFEST_BYTES or not _NO_FILES.search(settings):
+        return []
+    found = _REFERENCES.search(settings)
+    named = _REFERENCE.findall(found[1]) if found else []
+    return [one.decode(errors="replace") for one in named[:MAX_PROJECTS]]
 
 
 def _lint(judges: Mapping[str, str]) -> Stage:

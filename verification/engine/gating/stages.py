@@ -27,6 +27,8 @@ REPORT = "$LV_REPORT"
 COVERAGE = f"{REPORT}.coverage"
 OWN_COVERAGE = f'"{REPORT}".coverage'
 """The same file, for a report that the work names itself: nothing else is run for its sake."""
+PROGRAMS = "/opt/loomverify/bin:/usr/local/bin:/usr/bin:/bin"
+"""Where ours are found, and the image's: before all that the work installs under their names."""
 JUDGES = "/opt/loomverify/npm/node_modules/.bin"
 """Where a part's judges are found."""
 MAX_FOLDER_CHARS = 100

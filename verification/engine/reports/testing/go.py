@@ -23,6 +23,7 @@ from verification.engine.reports.testing.parents import counting
 
 _ENDS = {"pass": CaseStatus.PASSED, "fail": CaseStatus.FAILED, "skip": CaseStatus.SKIPPED}
 _UNBUILT = re.compile(r"FAIL\s+(\S+) \[(?:build|setup) failed\]")
+_RAN_NONE = re.compile(r"ok\s(?!.*\[no tests to run\])")
 _FRAME = re.compile(r"=== (?:RUN|PAUSE|CONT|NAME) ")
 _WORST = (CaseStatus.ERROR, CaseStatus.FAILED, CaseStatus.PASSED, CaseStatus.SKIPPED)
 
@@ -62,6 +63,11 @@ class _Package:
 
     own: _Test = field(default_factory=_Test)
     tests: dict[str, _Test] = field(default_factory=dict)
+
+    @property
+    def is_silent(self) -> bool:
+        """Its tests were compiled and run, and told nothing: `TestMain` may end them all."""
+        return not self.tests and any(map(_RAN_NONE.match, self.own.printed))
 
 
 @dataclass(slots=True)
@@ -119,6 +125,8 @@ def read(content: bytes, folder: str = "") -> TestReport:
         raise Unreadable("The report tells of no package.")
     if any(package.own.is_running for package in stream.packages.values()):
         raise Unreadable("The report ends before the tests of a package do.")
+    if silent := next((title for title, one in stream.packages.items() if one.is_silent), ""):
+        raise Unreadable(f"{name(silent)} ended well before any of its tests was told.")
     return counted(case for title, one in stream.packages.items() for case in _cases(title, one))
 
 

@@ -1,0 +1,132 @@
+"""What ends a run early, or takes a runner's name, proves nothing, whatever was reported."""
+
+from __future__ import annotations
+
+import pytest
+from docker import APIClient
+
+from tests.sandbox.engine import tried
+from verification.engine.reports.model import TestCounts
+
+pytestmark = pytest.mark.docker
+
+PASSES = "def test_a():\n    pass\n"
+FAILS = "def test_z():\n    assert False\n"
+STOPS = """import pytest
+
+@pytest.fixture
+def database():
+    pytest.exit("no database", returncode=0)
+
+def test_b(database):
+    pass
+"""
+HOOK = (
+    "import pytest\n\ndef pytest_runtest_{when}({given}):\n    pytest.exit('over', returncode=0)\n"
+)
+PYTHON = {"requirements.txt": "", "test_a.py": PASSES, "test_z.py": FAILS}
+UNITTEST = """import unittest
+
+class Tests(unittest.TestCase):
+    def test_a(self):
+        self._outcome.result.stop()
+
+    def test_z(self):
+        self.fail("never run")
+"""
+MINITEST = (
+    "require 'minitest/autorun'\nclass T{0} < Minitest::Test\n  def test_{0}; {1}; end\nend\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("work", "plan"),
+    [
+        ({**PYTHON, "test_b.py": STOPS}, ""),
+        ({**PYTHON, "conftest.py": HOOK.format(when="logfinish", given="nodeid")}, ""),
+        ({**PYTHON, "conftest.py": HOOK.format(when="logstart", given="nodeid")}, ""),
+        (
+            {**PYTHON, "conftest.py": "def pytest_runtest_protocol(item):\n    return True\n"},
+            "",
+        ),
+        (
+            {"requirements.txt": "", "test_one.py": UNITTEST},
+            "Test commands:\n```\npython -m unittest\n```",
+        ),
+        (
+            {
+                "Gemfile": "",
+                "test/test_a.rb": MINITEST.format("a", "assert true"),
+                "test/test_b.rb": "exit 0\n",
+                "test/test_c.rb": MINITEST.format("c", "assert false"),
+            },
+            "",
+        ),
+    ],
+    ids=["fixture", "logfinish", "logstart", "protocol", "unittest", "minitest"],
+)
+def test_a_run_that_was_ended_early_is_in_doubt(
+    engine: APIClient, work: dict[str, str], plan: str
+) -> None:
+    report = tried(engine, work, "test", plan=plan).reports["test"]
+
+    assert report.contradiction == "ended well before its runner came to its end", report
+
+
+def test_a_package_of_go_that_ends_its_tests_is_in_doubt(engine: APIClient) -> None:
+    one = 'package {0}\n\nimport "testing"\n\nfunc TestIt(t *testing.T) {{{1}}}\n'
+    ends = '\n\nimport (\n\t"os"\n\t"testing"\n)\n\nfunc TestMain(m *testing.M) { os.Exit(0) }\n'
+    work = {
+        "go.mod": "module x\n\ngo 1.21\n",
+        "a/a_test.go": one.format("a", ""),
+        "b/b_test.go": one.format("b", " t.Fatal(1) "),
+        "b/main_test.go": "package b" + ends,
+    }
+
+    report = tried(engine, work, "test").reports["test"]
+
+    assert "x/b ended well before any of its tests was told" in report.contradiction
+
+
+def test_a_package_of_the_work_that_is_called_node_runs_no_tests(engine: APIClient) -> None:
+    work = {
+        "package.json": '{"workspaces": ["ours"], "scripts": {"test": "node --test"}}',
+        "ours/package.json": '{"name": "ours", "version": "1.0.0", "bin": {"node": "node.sh"}}',
+        "ours/node.sh": "#!/bin/sh\nprintf 'TAP version 13\\nok 1 - x\\n1..1\\n' > $LV_REPORT\n",
+        "a.test.js": "require('node:test')('fails', () => { throw new Error('no') })\n",
+    }
+
+    report = tried(engine, work, "install", "test").reports["test"]
+
+    assert report.tests == TestCounts(failed=1)
+
+
+def test_nobody_stands_between_cargo_and_a_test(engine: APIClient) -> None:
+    said = r"test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out\n"
+    work = {
+        "Cargo.toml": '[package]\nname = "x"\nversion = "0.1.0"\nedition = "2021"\n',
+        "src/lib.rs": "#[test]\nfn fails() {\n    panic!()\n}\n",
+        ".cargo/config.toml": "[target.x86_64-unknown-linux-gnu]\n"
+        f"""runner = ["sh", "-c", "printf '{said}'"]\n"""
+        '[build]\nrustc-wrapper = "/bin/true"\n',
+    }
+
+    report = tried(engine, work, "test").reports["test"]
+
+    assert report.tests == TestCounts(failed=1)
+
+
+def test_a_solution_of_typescript_is_checked_by_its_projects(engine: APIClient) -> None:
+    work = {
+        "package.json": '{"devDependencies": {"typescript": "5.6.3"}}',
+        "tsconfig.json": '{\n  // a solution\n  "files": [],\n'
+        '  "references": [{ "path": "./tsconfig.app.json" }],\n}\n',
+        "tsconfig.app.json": '{"compilerOptions": {"composite": true}, "include": ["src"]}',
+        "src/a.ts": "export const x: number = 'a';\n",
+    }
+
+    report = tried(engine, work, "install", "types").reports["types"]
+
+    assert [(one.path, one.line, one.rule) for one in report.problems] == [
+        ("src/a.ts", 1, "TS2322")
+    ]
