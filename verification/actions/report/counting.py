@@ -97,7 +97,7 @@ def ended(project: Project, night: Night, steps: Sequence[Night]) -> list[Ended]
         project=project, created_at__gte=night.start, created_at__lt=night.end
     ).annotate(step=_step_of("created_at", steps))
     counted = list(rows.order_by().values_list(*names).annotate(n=Count("pk"), usd=Sum("cost_usd")))
-    processes = Process.objects.in_bulk({process for _, process, *_ in counted})
+    processes = Process.objects.filter(project=project).in_bulk()
     return [
         Ended(step, processes[process].slug, processes[process].title, *row)
         for step, process, *row in counted
