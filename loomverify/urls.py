@@ -8,6 +8,7 @@ from verification.actions.api import router as webhooks_router
 from verification.actions.deliveries.api import router as deliveries_router
 from verification.actions.landing.api import router as landing_router
 from verification.actions.report.api import router as reports_router
+from verification.actions.report.settings_api import router as report_settings_router
 from verification.actions.repositories.api import router as repositories_router
 from verification.golden.cases.api import router as golden_cases_router
 from verification.golden.replays.api import router as golden_replays_router
@@ -56,6 +57,7 @@ for router in (
     webhooks_router,
     deliveries_router,
     reports_router,
+    report_settings_router,
     repositories_router,
     landing_router,
     owned_router,

@@ -93,6 +93,8 @@ NEEDED: dict[str, Role] = {
     "POST /deliveries/{delivery_id}/redeliver": Role.ADMIN,
     "POST /repositories": Role.ADMIN,
     "PUT /repositories/{repository_id}": Role.ADMIN,
+    "GET /reports/settings": Role.ADMIN,
+    "PUT /reports/settings": Role.ADMIN,
     "DELETE /repositories/{repository_id}": Role.ADMIN,
     "POST /actions/{action_id}/approve": Role.REVIEWER,
     "POST /actions/{action_id}/decline": Role.REVIEWER,
@@ -150,6 +152,7 @@ BODIES: dict[str, Any] = {
     "POST /webhooks": {"url": "http://127.0.0.1:9/hook", "topics": ["run.finished"]},
     "POST /repositories": {"name": "origin", "location": "/srv/origin.git"},
     "PUT /repositories/{repository_id}": {"location": "/srv/origin.git"},
+    "PUT /reports/settings": {"is_on": True},
 }
 
 

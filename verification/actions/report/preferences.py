@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, time
@@ -15,12 +17,13 @@ from django.utils import timezone
 from loomverify.accounts.access import Actor
 from loomverify.accounts.audit import record
 from loomverify.accounts.models import Member, Project
-from loomverify.errors import InputError
+from loomverify.errors import Conflict, InputError
 from verification.actions.models import ReportSettings
 from verification.actions.report.nights import Hours, is_quiet
 from verification.reviews.notices.times import zone_named
 
 MAX_RECIPIENTS = 50
+TIMES = ("begins", "ends", "quiet_begins", "quiet_ends")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,28 +55,49 @@ def reachable(project: Project) -> QuerySet[Member]:
     return rows.select_related("user").order_by("user__username")
 
 
-def change(*, project: Project, actor: Actor, wanted: Wanted) -> None:
+def unreachable() -> InputError:
+    return InputError(
+        "report.recipients",
+        f"Name members with an address, at most {MAX_RECIPIENTS}.",
+        loc=("body", "recipients"),
+    )
+
+
+def names_of(row: ReportSettings) -> list[str]:
+    """Who is mailed, by name."""
+    if row.pk is None:
+        return []
+    return sorted(row.recipients.values_list("user__username", flat=True))
+
+
+def revision_of(row: ReportSettings) -> str:
+    """Another for whatever else is set."""
+    said = [row.is_on, *(f"{getattr(row, name):%H:%M}" for name in TIMES), names_of(row)]
+    return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:16]
+
+
+def change(*, project: Project, actor: Actor, wanted: Wanted, revision: str = "") -> None:
     """Set all of it. A night that is over already is not reported because of it.
 
     Raises:
         InputError: `report.recipients`.
+        Conflict: `report.settings_changed`: what is set now has not this `revision`.
     """
     members = list(
         reachable(project).filter(uuid__in=list(wanted.recipients)[: MAX_RECIPIENTS + 1])
     )
     if len(members) != len(set(wanted.recipients)) or len(members) > MAX_RECIPIENTS:
-        raise InputError(
-            "report.recipients",
-            f"Name members with an address, at most {MAX_RECIPIENTS}.",
-            loc=("body", "recipients"),
-        )
-    now: dict[str, Any] = {
-        name: getattr(wanted, name)
-        for name in ("is_on", "begins", "ends", "quiet_begins", "quiet_ends")
-    }
+        raise unreachable()
+    now: dict[str, Any] = {name: getattr(wanted, name) for name in ("is_on", *TIMES)}
     with transaction.atomic():
         ReportSettings.objects.get_or_create(project=project)
         row = ReportSettings.objects.select_for_update().get(project=project)
+        if revision and revision != revision_of(row):
+            raise Conflict(
+                "report.settings_changed",
+                "Somebody has changed these settings since. Read them again.",
+                loc=("body", "revision"),
+            )
         diff = {name: [str(getattr(row, name)), str(new)] for name, new in now.items()}
         diff["recipients"] = [_names(row.recipients.select_related("user")), _names(members)]
         diff = {name: both for name, both in diff.items() if both[0] != both[1]}

@@ -14,11 +14,10 @@ from loomverify.errors import InputError
 from verification.actions.models import NightReport, ReportSettings
 from verification.actions.report import preferences
 from verification.actions.report.forms import ReportForm
-from verification.actions.report.preferences import Wanted
+from verification.actions.report.preferences import TIMES, Wanted
 from verification.reviews.notices.mailing import is_set_up
 from verification.runs.spans import iso
 
-TIMES = ("begins", "ends", "quiet_begins", "quiet_ends")
 LAST_REPORTS = 14
 
 
