@@ -12,6 +12,7 @@ from loomverify.accounts.models import Project, Role
 from processes.models import Rule
 from tests.actions.builders import make_action, make_change, make_delivery, make_repository
 from tests.actions.conftest import hooked
+from tests.gates import make_gate, make_progress
 from tests.golden.builders import make_case, make_replay
 from tests.judged import make_artefact, make_call, make_remediation
 from tests.reviewing import make_review
@@ -72,6 +73,8 @@ def fill(project: Project) -> Mapping[str, Any]:
             "repository_id": make_repository(project).uuid,
             "action_id": make_action(make_change(row)).uuid,
             "delivery_id": make_delivery(webhook).uuid,
+            "position": make_gate(evaluation).position,
+            "gate_id": make_progress(evaluation).pk,
     }  # fmt: skip
 
 

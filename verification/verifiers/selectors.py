@@ -74,6 +74,8 @@ def _key(row: JudgeConnection) -> str:
 def token_in(variable: str, *, project: str) -> str:
     """A secret that a header can carry; see `key_in`."""
     token = key_in(variable, project=project)
+    if not token.isprintable():
+        raise ConnectionUnusable(f"The variable {variable} is not one line of text.")
     if not token.isascii():
         raise ConnectionUnusable(f"The variable {variable} holds letters that cannot be sent.")
     return token
@@ -85,7 +87,7 @@ def key_in(variable: str, *, project: str) -> str:
     Blanks around it are no part of it: a file of variables may end its lines otherwise.
 
     Raises:
-        ConnectionUnusable: it is not given, not there, or no line of text.
+        ConnectionUnusable: it is not given, or not there.
     """
     if not may_be_named(variable):
         raise ConnectionUnusable("Its key's variable is not one that projects may name.")
@@ -97,8 +99,6 @@ def key_in(variable: str, *, project: str) -> str:
     key = os.environ.get(variable, "").strip()
     if not key:
         raise ConnectionUnusable(f"Workers do not see the variable {variable}.")
-    if not key.isprintable():
-        raise ConnectionUnusable(f"The variable {variable} is not one line of text.")
     return key
 
 

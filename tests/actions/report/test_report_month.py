@@ -50,11 +50,15 @@ def found_by(project: Project, link: Link) -> int:
 
 
 def stands(change: Change) -> str:
-    done = {action.kind: action.state for action in change.actions.all()}
+    actions = {action.kind: action for action in change.actions.all()}
+    done = {kind: action.state for kind, action in actions.items()}
     states = set(done.values())
-    if done.get("revert") == "done":
+    is_restored = done.get("restore") == "done"
+    if done.get("revert") == "done" and not (
+        is_restored and actions["restore"].pk > actions["revert"].pk
+    ):
         return "reverted"
-    if done.get("commit") == "done":
+    if is_restored or done.get("commit") == "done":
         return "committed"
     for state, standing in (("held", "held"), ("proposed", "proposed"), ("pending", "under_way")):
         if state in states:

@@ -71,7 +71,8 @@ def _write(archive: zipfile.ZipFile, run: Run, name: str, content: bytes) -> Non
 
 
 def _entries(run: Run) -> Iterator[Entry]:
-    yield "run.json", as_json(rendering.full(run).dict())
+    whole = rendering.whole(Run.objects.filter(pk=run.pk)).get()
+    yield "run.json", as_json(rendering.full(whole).dict())
     yield "submission.json", as_json(run.submission.body)
     events = [rendering.event(row).dict() for row in run.events.order_by("seq")]
     yield "events.json", as_json(events)
