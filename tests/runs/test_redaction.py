@@ -26,9 +26,36 @@ def test_every_string_is_redacted_and_nothing_else() -> None:
     }
 
 
-def test_text_files_are_redacted_and_binary_ones_stay() -> None:
-    assert Redaction(TOKEN).content("ключ sk-abc".encode()) == "ключ [redacted]".encode()
-    assert Redaction(TOKEN).content(b"\xffsk-abc") == b"\xffsk-abc"
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("ключ sk-abc", "ключ [redacted]"),
+        ("naïve sk-abc, sk-d", "naïve [redacted], [redacted]"),
+    ],
+)
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+@pytest.mark.parametrize(
+    "encoding", ["utf-8", "utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be", "latin-1"]
+)
+def test_text_files_are_redacted_whatever_they_are_written_in(
+    before: str, after: str, mark: str, encoding: str
+) -> None:
+    is_latin = encoding == "latin-1"
+    if (is_latin and (mark or "ключ" in before)) or (not mark and "32" in encoding):
+        pytest.skip("This cannot be written so, or is known by its mark alone.")
+    text, kept = (f"{mark}{one * 9}".encode(encoding) for one in (before + ". ", after + ". "))
+
+    assert Redaction(TOKEN).content(text, "notes.txt") == kept
+
+
+def test_one_byte_that_is_no_text_hides_nothing() -> None:
+    assert Redaction(TOKEN).content(b"\xffsk-abc\xfe", "notes.txt") == b"\xff[redacted]\xfe"
+
+
+def test_what_is_no_text_stays_as_it_is() -> None:
+    picture = b"\x89PNG\r\n\x1a\n\x00\x00sk-abc"
+
+    assert Redaction(TOKEN).content(picture, "picture.png") == picture
 
 
 def test_without_patterns_nothing_is_touched() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
@@ -10,12 +11,21 @@ from typing import Any
 
 from loomverify.errors import FaultError, InputError
 from verification.adapters.probe import ChildProbe, TookTooLong
+from verification.engine.checks.materials import is_binary
 from verification.engine.evidence import CouldNotInspect
 
 BASE_SECONDS = 1.5
 SECONDS_A_TEXT = 0.002
 BYTES_A_SECOND = 20_000_000
 TRIES = 2
+MARKED = (
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+"""Read so that the mark stays where it is."""
+UNMARKED = ("utf-16-le", "utf-16-be")
 
 
 class Redaction:
@@ -36,15 +46,19 @@ class Redaction:
         texts = [text.encode() for text in strings(node)]
         return rebuilt(node, (text.decode() for text in self._replaced(texts)))
 
-    def content(self, content: bytes) -> bytes:
-        """Redact a text file; content that is not UTF-8 stays as it is."""
-        if not self._patterns:
+    def content(self, content: bytes, path: str = "") -> bytes:
+        """Redact a text file, whatever it is written in; what is no text stays as it is.
+
+        What is in no encoding for certain is read in each that it may be in, byte by byte too: all
+        letters of ASCII are found, and all else comes back as it was.
+        """
+        if not self._patterns or is_binary(path, content):
             return content
-        try:
-            content.decode()
-        except UnicodeDecodeError:
-            return content
-        return self._replaced([content])[0]
+        for encoding in _encodings(content):
+            text = content.decode(encoding).encode()
+            [kept] = self._replaced([text])
+            content = content if kept == text else kept.decode().encode(encoding)
+        return content
 
     def _replaced(self, texts: Sequence[bytes]) -> Sequence[bytes]:
         size = sum(map(len, texts))
@@ -73,6 +87,22 @@ class Redaction:
                 if number == TRIES - 1:
                     raise FaultError("redaction could not run") from error
         raise AssertionError("unreachable")
+
+
+def _encodings(content: bytes) -> list[str]:
+    """Each gives the same bytes back. Plain letters are UTF-8, and may be half of wider ones."""
+    marked = next((name for mark, name in MARKED if content.startswith(mark)), "")
+    if marked and _is_in(marked, content):
+        return [marked]
+    plain = "utf-8" if _is_in("utf-8", content) else "latin-1"
+    return [plain, *(one for one in UNMARKED if b"\0" in content and _is_in(one, content))]
+
+
+def _is_in(encoding: str, content: bytes) -> bool:
+    try:
+        return content.decode(encoding).encode(encoding) == content
+    except UnicodeError:
+        return False
 
 
 def strings(node: Any, keys: Collection[str] | None = None, key: str = "") -> Iterator[str]:

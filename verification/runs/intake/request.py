@@ -148,7 +148,7 @@ def _changed(change: changes.Applied, redaction: Redaction, loc: Loc) -> list[Co
 
     def files() -> Iterator[tuple[str, bytes]]:
         for path, content in change.files():
-            if path in change.changed and redaction.content(content) != content:
+            if path in change.changed and redaction.content(content, path) != content:
                 raise InputError(
                     "change.redacted",
                     f"{path} holds what this project redacts, so that it cannot be stored, "
@@ -226,7 +226,7 @@ def _store_files(access: Access, contents: Contents, redaction: Redaction) -> di
     """Put the files into the evidence store; return `{path: (sha256, size)}`."""
     files: dict[str, Digest] = {}
     for path, content in contents():
-        kept = redaction.content(content)
+        kept = redaction.content(content, path)
         store_contents(access.project, [kept])
         files[path] = digest_of(kept)
     return files
