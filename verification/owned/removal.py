@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import logging
-import shutil
 import time
 from dataclasses import replace
 
-from django.conf import settings
 from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 from kombu.exceptions import OperationalError
@@ -18,6 +16,7 @@ from loomverify.accounts.models import ApiKey, Invitation, Member, Project
 from loomverify.celery import BULK, app
 from loomverify.errors import InputError
 from verification.actions.models import Repository, Webhook
+from verification.actions.repositories.reaching import forget_mirror
 from verification.owned import tables
 from verification.runs import evidence_store, retention
 from verification.runs.models import OPEN_STATES, Run
@@ -77,7 +76,7 @@ def _delete(project: Project, until: float) -> bool:
     if Run.objects.filter(project=project).exists():
         return False
     for repository in Repository.objects.filter(project=project):
-        shutil.rmtree(settings.MIRRORS / f"{repository.uuid}.git", ignore_errors=True)
+        forget_mirror(repository)
     evidence_store.delete_all(project)
     kept.delete_all(project.pk)
     try:

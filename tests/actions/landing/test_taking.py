@@ -1,12 +1,17 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
+from django.test import TestCase
 
+from loomverify.accounts.access import SYSTEM
 from tests.actions.landing.scene import BASE, Scene
 from tests.runs.conftest import problem
 from verification.actions.models import Change, Repository
+from verification.actions.repositories import services
 from verification.runs.models import Run
 
 pytestmark = pytest.mark.django_db
@@ -101,14 +106,31 @@ def test_a_repository_that_is_away_is_nobodys_mistake(scene: Scene) -> None:
     assert not Run.objects.exists()
 
 
+def submitted_objects() -> list[Path]:
+    """What lies in our copies of repositories."""
+    return list(settings.MIRRORS.rglob("objects/??/*"))
+
+
+def test_what_was_submitted_to_a_repository_goes_with_it(scene: Scene) -> None:
+    scene.submitted({"app.py": None})
+    before = submitted_objects()
+
+    with TestCase.captureOnCommitCallbacks(execute=True):
+        services.remove(project=scene.project, actor=SYSTEM, repository_id=scene.repository.uuid)
+
+    assert (before != [], submitted_objects()) == (True, [])
+
+
 def test_what_would_be_redacted_cannot_land_as_it_was_verified(scene: Scene) -> None:
     scene.project.redaction_patterns = ["sk-[a-z0-9]{8}"]
     scene.project.save()
 
     refused = scene.answer(patch_of("keys.py", "KEY = 'sk-abcdefgh'"))
+    left = submitted_objects()
     taken = scene.answer(patch_of("keys.py", "KEY = None"))
 
     assert problem(refused) == (422, "change.redacted", ["body", "change"])
+    assert (left, submitted_objects() != []) == ([], True)
     assert taken.status_code == 202
     assert not Change.objects.exclude(run__uuid=taken.json()["id"]).exists()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 from dataclasses import replace
 from enum import StrEnum
@@ -71,7 +72,16 @@ def mirror_of(repository: Repository) -> Mirror:
         raise GitLost("target_refused", str(error)) from error
     except LocationRefused as error:
         raise GitLost("secret_unusable", str(error)) from error
-    return Mirror(settings.MIRRORS / f"{repository.uuid}.git", remote)
+    return Mirror(_mirrored_in(repository), remote)
+
+
+def forget_mirror(repository: Repository) -> None:
+    """Remove our copy, with all that was ever submitted to it."""
+    shutil.rmtree(_mirrored_in(repository), ignore_errors=True)
+
+
+def _mirrored_in(repository: Repository) -> Path:
+    return settings.MIRRORS / f"{repository.uuid}.git"
 
 
 def _with_secret(remote: Remote, repository: Repository) -> Remote:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import partial
 from uuid import UUID
 
 from django.db import transaction
@@ -12,7 +13,13 @@ from loomverify.accounts.audit import record
 from loomverify.accounts.models import Project
 from loomverify.errors import Conflict, InputError, NotFound
 from verification.actions.models import Repository
-from verification.actions.repositories.reaching import NEEDS_KEY, Reached, mirror_of, reached_by
+from verification.actions.repositories.reaching import (
+    NEEDS_KEY,
+    Reached,
+    forget_mirror,
+    mirror_of,
+    reached_by,
+)
 from verification.actions.repositories.terms import Terms, check_name
 from verification.adapters.git import GitLost
 from verification.verifiers.selectors import may_be_named
@@ -70,6 +77,8 @@ def change(*, project: Project, actor: Actor, repository_id: UUID, terms: Terms)
 def remove(*, project: Project, actor: Actor, repository_id: UUID) -> None:
     """Take a repository out of use: nothing more lands in it. What landed stays on record.
 
+    Our copy of it goes, with all that was submitted to it.
+
     Raises:
         NotFound: this project has no such repository.
     """
@@ -77,6 +86,7 @@ def remove(*, project: Project, actor: Actor, repository_id: UUID) -> None:
         repository = _locked(project, repository_id)
         Repository.objects.filter(pk=repository.pk).update(is_removed=True)
         record(actor, "repository.removed", repository, project=project)
+        transaction.on_commit(partial(forget_mirror, repository))
 
 
 def find(*, project: Project, repository_id: UUID) -> Repository:

@@ -137,6 +137,7 @@ def _applied(
             "paths": sorted(changed),
         },
         keep=partial(_keep, project, repository, given, found, paths),
+        forget=mirror.forget,
     )
 
 

@@ -20,7 +20,8 @@ class Applied:
 
     `files` and `base` yield what is under test and what was there before, by path. `changed` are
     the paths among `files` that the change added or altered. `told` is what the stored body says
-    of it; `keep` writes its row, in the transaction that writes the run's.
+    of it; `keep` writes its row, in the transaction that writes the run's. `forget` takes away what
+    applying it has left, where it must not be kept.
     """
 
     files: Callable[[], Iterator[tuple[str, bytes]]]
@@ -29,6 +30,7 @@ class Applied:
     diff: str
     told: Mapping[str, Any]
     keep: Callable[[Run], None]
+    forget: Callable[[], None]
 
 
 class Changes(Protocol):

@@ -149,6 +149,7 @@ def _changed(change: changes.Applied, redaction: Redaction, loc: Loc) -> list[Co
     def files() -> Iterator[tuple[str, bytes]]:
         for path, content in change.files():
             if path in change.changed and redaction.content(content, path) != content:
+                change.forget()
                 raise InputError(
                     "change.redacted",
                     f"{path} holds what this project redacts, so that it cannot be stored, "
