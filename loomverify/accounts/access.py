@@ -13,7 +13,7 @@ from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
 
 from loomverify.accounts.models import ApiKey, Member, Project, Role, User
-from loomverify.errors import Forbidden
+from loomverify.errors import Forbidden, NotFound
 
 P = ParamSpec("P")
 
@@ -94,7 +94,7 @@ def project_page(
 ]:
     """A page below `/p/<project>/`: sign-in first, 404 to outsiders, 403 below the role.
 
-    The view finds its `Access` in `request.access`; the `project` keyword is taken off.
+    What the project does not have is 404, too. The view finds its `Access` in `request.access`; the `project` keyword is taken off.
     """
 
     def decorate(
@@ -111,7 +111,10 @@ def project_page(
             request.access = access
             if request.session.get(LAST_PROJECT) != access.project.slug:
                 request.session[LAST_PROJECT] = access.project.slug
-            return view(request, *args, **kwargs)
+            try:
+                return view(request, *args, **kwargs)
+            except NotFound as error:
+                raise Http404 from error
 
         return wrapper
 

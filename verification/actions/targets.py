@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from ipaddress import ip_network
 from urllib.parse import SplitResult, urlsplit
 
 from django.conf import settings
@@ -12,6 +13,10 @@ from loomverify.addresses import Address, Network, addresses_of, reached_by
 
 MAX_URL_LENGTH = 500
 DEFAULT_PORTS = {"http": 80, "https": 443}
+
+
+NOBODYS = tuple(map(ip_network, ("fec0::/10", "3fff::/20", "192.88.99.0/24")))
+"""Site-local, for documents, and a relay out of use: `ipaddress` takes them for public."""
 
 
 class TargetRefused(Exception):
@@ -81,4 +86,6 @@ def _is_open(address: Address, networks: Sequence[Network], *, loopback_allowed:
         return True
     if address.is_loopback:
         return loopback_allowed
+    if any(address in network for network in NOBODYS):
+        return False
     return address.is_global and not address.is_multicast and not address.is_reserved

@@ -9,10 +9,12 @@ import pytest
 
 from loomverify.accounts.models import Role
 from tests.actions.landing.scene import BASE, Scene
+from tests.gates import make_gate
+from tests.judged import blob_of, live_of
 from tests.runs.conftest import Caller, new_project, problem
 from verification.runs import evidence_store
 from verification.runs.exporting.archive import evidence_archive
-from verification.runs.models import Run
+from verification.runs.models import BaseGateResult, Run
 
 pytestmark = pytest.mark.django_db
 
@@ -62,6 +64,25 @@ def test_the_same_evidence_gives_the_same_bytes_and_what_is_lost_is_said(scene: 
 
     assert first == second
     assert {"name": "files/app.py", "lost": True} in entries
+
+
+def test_gates_of_the_work_and_of_what_was_there_before_are_in_it(scene: Scene) -> None:
+    run = Run.objects.get(pk=scene.verified(BETTER).run_id)
+    evaluation = live_of(run)
+    make_gate(evaluation, "test", log=b"now\n", duration_ms=70)
+    BaseGateResult.objects.create(
+        evaluation=evaluation, gate="test", component=". (python)", status="failed",
+        command="pytest", exit_code=1, log=blob_of(run.project, b"then\n"),
+    )  # fmt: skip
+
+    archive = opened(evidence_of(run))
+
+    now = json.loads(archive.read("evaluations/01-live/gates/01-test-python.json"))
+    assert (now["duration_ms"], now["cost_usd"]) == (70, "0")
+    assert archive.read("evaluations/01-live/gates/01-test-python.log") == b"now\n"
+    then = json.loads(archive.read("evaluations/01-live/gates-before/01-test-python.json"))
+    assert (then["command"], then["exit_code"]) == ("pytest", 1)
+    assert archive.read("evaluations/01-live/gates-before/01-test-python.log") == b"then\n"
 
 
 def test_evidence_of_a_run_under_way_or_of_others_is_not_given(scene: Scene) -> None:

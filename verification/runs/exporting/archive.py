@@ -10,6 +10,8 @@ import zipfile
 from collections.abc import Callable, Iterator
 from typing import IO, Any
 
+from django.db.models import QuerySet
+
 from verification.runs import rendering
 from verification.runs.evidence_store import EvidenceLost, read_blob
 from verification.runs.exporting.gathered import report_of
@@ -93,18 +95,8 @@ def _files(run: Run) -> Iterator[Entry]:
 
 def _of_evaluation(run: Run, row: Evaluation, folder: str) -> Iterator[Entry]:
     yield f"{folder}/evaluation.json", as_json(rendering.whole_evaluation(row, run).dict())
-    gates = row.gates.select_related("log__project", "record__project").order_by("position", "id")
-    for number, gate in enumerate(gates, start=1):
-        name = f"{folder}/gates/{number:02d}-{_safe(gate.gate)}-{_safe(gate.component)}"
-        told = {
-            "gate": gate.gate, "component": gate.component, "status": gate.status,
-            "command": gate.command, "exit_code": gate.exit_code, "detail": gate.detail,
-            "started_ms": gate.started_ms, "duration_ms": gate.duration_ms, "tests": gate.tests,
-            "report": gate.report,
-        }  # fmt: skip
-        yield f"{name}.json", as_json(told)
-        yield from _kept(f"{name}.log", gate.log)
-        yield from _kept(f"{name}.reports", gate.record)
+    yield from _gates(row.gates.all(), f"{folder}/gates")
+    yield from _gates(row.base_gates.all(), f"{folder}/gates-before")
     calls = row.model_calls.select_related("request__project", "reply__project")
     for call in calls.order_by("tier", "seq"):
         name = f"{folder}/calls/{call.tier}-{call.seq:02d}-{_safe(call.judge)}"
@@ -119,6 +111,22 @@ def _of_evaluation(run: Run, row: Evaluation, folder: str) -> Iterator[Entry]:
         yield from _kept(f"{name}.reply.txt", call.reply)
     for number, made in enumerate(row.artefacts.select_related("blob__project").order_by("id")):
         yield f"{folder}/artefacts/{number + 1:02d}-{_safe(made.file_name)}", made.blob
+
+
+def _gates(rows: QuerySet[Any], folder: str) -> Iterator[Entry]:
+    """No model is asked, so that none of them costs anything."""
+    gates = rows.select_related("log__project", "record__project").order_by("position", "id")
+    for number, gate in enumerate(gates, start=1):
+        name = f"{folder}/{number:02d}-{_safe(gate.gate)}-{_safe(gate.component)}"
+        told = {
+            "gate": gate.gate, "component": gate.component, "status": gate.status,
+            "command": gate.command, "exit_code": gate.exit_code, "detail": gate.detail,
+            "started_ms": gate.started_ms, "duration_ms": gate.duration_ms, "cost_usd": "0",
+            "tests": gate.tests, "report": gate.report,
+        }  # fmt: skip
+        yield f"{name}.json", as_json(told)
+        yield from _kept(f"{name}.log", gate.log)
+        yield from _kept(f"{name}.reports", gate.record)
 
 
 def _kept(name: str, blob: Blob | None) -> Iterator[Entry]:
