@@ -182,3 +182,20 @@ def test_events_that_come_twice_change_nothing(scene: Scene) -> None:
     scene.act()
 
     assert (scene.actions_of(change), scene.origin.refs()) == (before, refs)
+
+
+def test_what_a_person_rejected_is_not_let_be_done_though_the_relay_has_not_turned(
+    scene: Scene,
+) -> None:
+    Repository.objects.update(commit_mode="propose")
+    change = scene.verified(BETTER)
+    before, action = scene.origin.tip(), Action.objects.get()
+    scene.ask(change.run)
+    scene.reviewer.post(f"/runs/{change.run.uuid}/review", {"outcome": "fail"})
+
+    answer = scene.reviewer.post(f"/actions/{action.uuid}/approve")
+    scene.act()
+
+    assert problem(answer)[:2] == (409, "action.overtaken")
+    assert scene.origin.tip() == before
+    assert scene.actions_of(change) == {"commit": ("withdrawn", "overtaken")}

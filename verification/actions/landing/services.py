@@ -12,7 +12,8 @@ from loomverify.accounts.audit import record
 from loomverify.accounts.models import Project
 from loomverify.errors import Conflict, NotFound
 from verification.actions.landing.opening import evidence_of
-from verification.actions.models import Action, ActionState
+from verification.actions.models import Action, ActionKind, ActionState
+from verification.engine.outcome import Outcome
 
 APPROVABLE = (ActionState.PROPOSED, ActionState.HELD)
 MAX_REASON = 500
@@ -23,13 +24,16 @@ def approve(*, project: Project, actor: Actor, action_id: UUID) -> Action:
 
     Raises:
         NotFound: this project has no such action.
-        Conflict: `action.over`, nobody waits for a word about it.
+        Conflict: `action.over`, nobody waits for a word about it; `action.overtaken`, a person has
+            decided otherwise about its run.
     """
     rows = Action.objects.select_related(
         "change__run__process", "change__run__process_version", "change__run__verifier_version",
         "change__run__live_evaluation__verifier_version",
     )  # fmt: skip
     action = rows.filter(project=project, uuid=action_id).first()
+    if action and _is_overtaken(action):
+        raise Conflict("action.overtaken", "A person has decided otherwise about its run.")
     return _decided(
         project, actor, action_id, "action.approved",
         state=ActionState.PENDING, reason_code="", detail="", attempts=0,
@@ -51,6 +55,14 @@ def decline(*, project: Project, actor: Actor, action_id: UUID, reason: str = ""
         state=ActionState.DECLINED, reason_code="declined", detail=detail,
         finished_at=timezone.now(),
     )  # fmt: skip
+
+
+def _is_overtaken(action: Action) -> bool:
+    """Whether a decision that the relay has not handed on yet asks for the contrary."""
+    run = action.change.run
+    if run.review_state != "decided" or action.kind == ActionKind.CLOSE:
+        return False
+    return (run.final_outcome == Outcome.FAIL) != (action.kind == ActionKind.REVERT)
 
 
 def _decided(

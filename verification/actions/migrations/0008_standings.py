@@ -56,6 +56,12 @@ create trigger actions_action_changed after update on actions_action
         (old.state, old.kind, old.reason_code) is distinct from (new.state, new.kind, new.reason_code)
     ) execute function actions_keep_standing();
 """
+NO_LONGER_KEPT = """
+drop trigger actions_action_changed on actions_action;
+drop trigger actions_action_made on actions_action;
+drop function actions_keep_standing();
+drop function actions_standing(bigint);
+"""
 AS_THEY_STAND = """
 update actions_change set standing = found.standing, standing_kind = found.kind,
   standing_reason = found.reason
@@ -103,7 +109,7 @@ class Migration(migrations.Migration):
             models.CharField(blank=True, default="", editable=False, max_length=60),
             preserve_default=False,
         ),
-        migrations.RunSQL([STANDING, KEEP], migrations.RunSQL.noop),
+        migrations.RunSQL([STANDING, KEEP], NO_LONGER_KEPT),
         migrations.RunSQL(
             [OF_ITS_RUN, OF_ITS_CHANGE, AS_THEY_STAND, CHECKED_NOW], migrations.RunSQL.noop
         ),
