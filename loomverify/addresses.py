@@ -24,11 +24,18 @@ def addresses_of(host: str, port: int) -> list[Address]:
     return [ipaddress.ip_address(text) for text in texts]
 
 
-def reached_by(address: Address) -> Address:
-    """The IPv4 address that an IPv6 one stands for; else the address itself."""
+def ends_of(address: Address) -> tuple[Address, ...]:
+    """Where a connection to an address may end: whoever allows it has to allow each of these.
+
+    An IPv6 address that only stands for an IPv4 one ends there. That of a tunnel by ISATAP lies in
+    a network of its own, and names the IPv4 address behind it, too.
+    """
     if isinstance(address, ipaddress.IPv4Address):
-        return address
-    if address in NAT64 or int(address) >> 32 & ISATAP_MASK == ISATAP:
-        return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+        return (address,)
+    last = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+    if address in NAT64:
+        return (last,)
+    if int(address) >> 32 & ISATAP_MASK == ISATAP:
+        return (address, last)
     embedded = address.ipv4_mapped or address.sixtofour or (address.teredo or (None, None))[1]
-    return embedded or address
+    return (embedded or address,)

@@ -37,6 +37,13 @@ def resolve_to(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> None:
         "http://192.88.99.1/",  # a relay that is out of use
         "http://[2a00:1450::5efe:a00:8]/",  # a tunnel to a private IPv4 address
         "http://[2a00:1450::200:5efe:a00:8]/",
+        # The same tunnels to a public one, in a network that is none itself.
+        "http://[fd00::5efe:808:808]/",
+        "http://[fd12:3456::200:5efe:808:808]/",
+        "http://[fe80::5efe:808:808]/",
+        "http://[fec0::5efe:808:808]/",
+        "http://[3fff::5efe:808:808]/",
+        "http://[ff02::5efe:808:808]/",
     ],
 )
 def test_an_address_that_is_not_public_is_refused_everywhere(url: str) -> None:

@@ -9,7 +9,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from django.conf import settings
 
-from loomverify.addresses import Address, Network, addresses_of, reached_by
+from loomverify.addresses import Address, Network, addresses_of, ends_of
 
 MAX_URL_LENGTH = 500
 DEFAULT_PORTS = {"http": 80, "https": 443}
@@ -52,7 +52,8 @@ def find_target(url: str, *, loopback_allowed: bool, networks: Sequence[Network]
     host = parts.hostname or ""
     addresses = _resolve(host, port)
     for address in addresses:
-        if not _is_open(reached_by(address), networks, loopback_allowed=loopback_allowed):
+        ends = ends_of(address)
+        if not all(_is_open(one, networks, loopback_allowed=loopback_allowed) for one in ends):
             raise TargetRefused(f"{host} leads to {address}, which is not a public address.")
     return Target(url=url, addresses=tuple(str(address) for address in addresses))
 

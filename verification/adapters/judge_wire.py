@@ -18,7 +18,7 @@ from typing import Any
 import httpcore
 import httpx
 
-from loomverify.addresses import addresses_of, reached_by
+from loomverify.addresses import Address, addresses_of, ends_of
 
 MAX_REPLY_BYTES = 8 * 1024 * 1024
 CONNECT_SECONDS = 5.0
@@ -205,12 +205,17 @@ def _checked(host: str, port: int, exchange: Exchange) -> list[str]:
 
 def refusal(text: str, *, is_private_allowed: bool) -> str:
     """Why an address must not be reached, '' when it may be."""
-    inner = reached_by(ipaddress.ip_address(text))
-    if inner.is_link_local or inner in CREDENTIAL_SERVICES:
+    ends = ends_of(ipaddress.ip_address(text))
+    said = (_refusal(end, is_private_allowed=is_private_allowed) for end in ends)
+    return next(filter(None, said), "")
+
+
+def _refusal(end: Address, *, is_private_allowed: bool) -> str:
+    if end.is_link_local or end in CREDENTIAL_SERVICES:
         return "Its address is one where clouds hand out credentials; it is never asked."
-    if inner.is_multicast or inner.is_unspecified:
+    if end.is_multicast or end.is_unspecified:
         return "Its address is not one of a machine."
-    if not inner.is_global and not is_private_allowed:
+    if not end.is_global and not is_private_allowed:
         return (
             "Its address is a private one. The operator can allow those: "
             "LOOMVERIFY_JUDGE_PRIVATE_HOSTS=yes."
