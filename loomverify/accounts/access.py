@@ -94,7 +94,8 @@ def project_page(
 ]:
     """A page below `/p/<project>/`: sign-in first, 404 to outsiders, 403 below the role.
 
-    What the project does not have is 404, too. The view finds its `Access` in `request.access`; the `project` keyword is taken off.
+    What the project does not have is 404, too. The view finds its `Access` in `request.access`;
+    the `project` keyword is taken off.
     """
 
     def decorate(

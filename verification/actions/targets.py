@@ -13,8 +13,6 @@ from loomverify.addresses import Address, Network, addresses_of, ends_of
 
 MAX_URL_LENGTH = 500
 DEFAULT_PORTS = {"http": 80, "https": 443}
-
-
 NOBODYS = tuple(map(ip_network, ("fec0::/10", "3fff::/20", "192.88.99.0/24")))
 """Site-local, for documents, and a relay out of use: `ipaddress` takes them for public."""
 

@@ -13,11 +13,12 @@ from verification.engine.claims.labels import totals_of
 from verification.engine.outcome import Verdict
 from verification.runs import judged_schemas, schemas
 from verification.runs.gating import rendering as gates
-from verification.runs.gating.selectors import gate_rows
+from verification.runs.gating.selectors import shown_rows
 from verification.runs.models import (
     Evaluation,
     Event,
     Finding,
+    GateResult,
     Review,
     Run,
     TierResult,
@@ -40,7 +41,7 @@ def whole(rows: QuerySet[Run]) -> QuerySet[Run]:
     return summaries(rows).prefetch_related(
         Prefetch("live_evaluation__findings", queryset=findings),
         Prefetch("live_evaluation__tiers", queryset=TierResult.objects.order_by("tier")),
-        Prefetch("live_evaluation__gates", queryset=gate_rows()),
+        Prefetch("live_evaluation__gates", queryset=shown_rows(GateResult)),
     )
 
 
@@ -124,7 +125,7 @@ def whole_evaluation(row: Evaluation, run: Run) -> schemas.EvaluationWhole:
         findings=[_finding(one) for one in row.findings.order_by("tier", "position")],
         rules=_rules(row),
         tiers=[_tier(one) for one in row.tiers.order_by("tier")],
-        gates=[gates.gate(one, run, row) for one in gate_rows().filter(evaluation=row)],
+        gates=[gates.gate(one, run, row) for one in shown_rows(GateResult).filter(evaluation=row)],
         votes=_votes(row),
         claims=judged_schemas.ClaimCountsOut(**(row.claims or totals_of(()))),
     )

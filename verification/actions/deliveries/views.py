@@ -14,7 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 from loomverify import paging
 from loomverify.accounts.access import AccessRequest, project_page
 from loomverify.accounts.models import Role
-from loomverify.errors import InputError, NotFound
+from loomverify.errors import InputError
 from loomverify.filters import uuid_in
 from loomverify.returning import back
 from verification.actions import services
@@ -66,12 +66,7 @@ def delivery_detail(request: AccessRequest, delivery: UUID) -> HttpResponse:
 @project_page(Role.ADMIN)
 def delivery_repeat(request: AccessRequest, delivery: UUID) -> HttpResponse:
     access = request.access
-    try:
-        is_sent = services.redeliver(
-            project=access.project, actor=access.actor, delivery_id=delivery
-        )
-    except NotFound as error:
-        raise Http404 from error
+    is_sent = services.redeliver(project=access.project, actor=access.actor, delivery_id=delivery)
     messages.success(request, "It is sent once more." if is_sent else "It is under way already.")
     return back(request, reverse("delivery_list", args=[access.project.slug]))
 

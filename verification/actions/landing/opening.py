@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -67,24 +67,23 @@ def _rows() -> QuerySet[Change]:
     ).defer("run__search", "run__result")  # fmt: skip
 
 
-def _was_rejected_before(change: Change) -> bool:
-    """Whether a person rejected this very work upon an older base."""
-    earlier = change.follows
-    while earlier is not None:
-        if earlier.run.review_state == "decided" and earlier.run.final_outcome == Outcome.FAIL:
-            return True
-        earlier = earlier.follows
-    return False
-
-
-def _was_approved_before(change: Change) -> bool:
-    """Whether a person approved this very work upon an older base."""
+def _decided_before(change: Change) -> Iterator[Run]:
+    """The runs of this very work upon older bases that a person decided, the newest first."""
     earlier = change.follows
     while earlier is not None:
         if earlier.run.review_state == "decided":
-            return earlier.run.final_outcome != Outcome.FAIL
+            yield earlier.run
         earlier = earlier.follows
-    return False
+
+
+def _was_rejected_before(change: Change) -> bool:
+    return any(run.final_outcome == Outcome.FAIL for run in _decided_before(change))
+
+
+def _was_approved_before(change: Change) -> bool:
+    """By the last word that a person said."""
+    last = next(_decided_before(change), None)
+    return last is not None and last.final_outcome != Outcome.FAIL
 
 
 def _finished(change: Change) -> None:

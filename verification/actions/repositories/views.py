@@ -6,14 +6,14 @@ from uuid import UUID
 from django.conf import settings
 from django.contrib import messages
 from django.db.models import Count, Q
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from loomverify.accounts.access import AccessRequest, project_page
 from loomverify.accounts.models import Role
 from loomverify.accounts.pages import settings_action
-from loomverify.errors import InputError, NotFound
+from loomverify.errors import InputError
 from verification.actions.models import ActionState, Repository
 from verification.actions.repositories import services
 from verification.actions.repositories.forms import RepositoryForm, TermsForm
@@ -49,10 +49,7 @@ def settings_repositories(request: AccessRequest) -> HttpResponse:
 @project_page(Role.ADMIN)
 def repository_edit(request: AccessRequest, repository: UUID) -> HttpResponse:
     access = request.access
-    try:
-        row = services.find(project=access.project, repository_id=repository)
-    except NotFound as error:
-        raise Http404 from error
+    row = services.find(project=access.project, repository_id=repository)
     form = TermsForm(request.POST) if request.method == "POST" else TermsForm.of(row)
     if request.method == "POST" and form.is_valid():
         try:

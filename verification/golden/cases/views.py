@@ -135,20 +135,14 @@ def golden_case_file(request: AccessRequest, case: UUID, path: str) -> HttpRespo
 @project_page(Role.EDITOR)
 def golden_case_retire(request: AccessRequest, case: UUID) -> HttpResponse:
     reason = request.POST.get("reason", "").replace("\0", "")[:1000]
-    try:
-        services.retire(access=request.access, case=case, reason=reason)
-    except NotFound as error:
-        raise Http404 from error
+    services.retire(access=request.access, case=case, reason=reason)
     return redirect("golden_case", project=request.access.project.slug, case=case)
 
 
 @require_POST
 @project_page(Role.EDITOR)
 def golden_case_restore(request: AccessRequest, case: UUID) -> HttpResponse:
-    try:
-        services.restore(access=request.access, case=case)
-    except NotFound as error:
-        raise Http404 from error
+    services.restore(access=request.access, case=case)
     messages.success(request, "It is back: replays take it again.")
     return redirect("golden_case", project=request.access.project.slug, case=case)
 

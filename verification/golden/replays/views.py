@@ -88,10 +88,7 @@ def golden_replay(request: AccessRequest, replay: UUID) -> HttpResponse:
 @require_POST
 @project_page(Role.EDITOR)
 def golden_replay_cancel(request: AccessRequest, replay: UUID) -> HttpResponse:
-    try:
-        won = services.cancel(access=request.access, replay=replay)
-    except NotFound as error:
-        raise Http404 from error
+    won = services.cancel(access=request.access, replay=replay)
     if won:
         messages.success(request, "It is cancelled.")
     else:

@@ -97,10 +97,7 @@ def rule_example_of_run(request: AccessRequest, run: UUID) -> HttpResponse:
 @require_POST
 @project_page(Role.EDITOR)
 def rule_example_remove(request: AccessRequest, pin: UUID) -> HttpResponse:
-    try:
-        found = services.take_away(access=request.access, pin=pin)
-    except NotFound as error:
-        raise Http404 from error
+    found = services.take_away(access=request.access, pin=pin)
     messages.info(request, "The example is taken away. It stands below, to be taken back.")
     return redirect(f"{url_of(found.rule.process, found.rule.name)}&removed={found.uuid}")
 

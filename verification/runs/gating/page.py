@@ -27,7 +27,6 @@ from verification.runs.models import (
 from verification.runs.models.evaluation import GateRow
 from verification.runs.wording import Badge
 
-SAID_CHARS = 160
 MAX_POSITION = 32_767
 TO_DO = (
     "Start a worker that reaches a Docker engine, "

@@ -27,13 +27,11 @@ class Waived(Func):
     output_field = IntegerField()
 
 
-def gate_rows() -> QuerySet[GateResult]:
-    """In their order, each with the run it was reused from, without what only the engine reads."""
-    return _in_order(with_told(GateResult.objects.all()))
-
-
 def shown_rows(rows: type[Rows]) -> QuerySet[Rows]:
-    """With what of its report a line says: `told_…`; the reports themselves may be long."""
+    """In their order, each with the run it was reused from.
+
+    What a line says of a report is `told_…`; the reports themselves may be long.
+    """
     return _in_order(with_told(rows._default_manager.all()))
 
 
