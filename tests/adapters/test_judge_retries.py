@@ -109,7 +109,8 @@ def test_all_tries_together_are_bounded_in_time() -> None:
     with model_server(Said(status=503, seconds=0.2)) as server:
         answer, tries = ask(server, Patience(50, 0.001, 0.002, stop_after_seconds=0.5))
 
-        assert len(server.asked) == len(tries) <= 4
+        # the last try may have so little time left that nothing of it arrives
+        assert len(tries) - 1 <= len(server.asked) <= len(tries) <= 4
     assert answer.lost == "infra_verifier_error"
 
 
