@@ -72,3 +72,36 @@ def test_tools_of_node_write_beside_the_packages(engine: APIClient) -> None:
 
     assert found.reports["install"].status is Status.PASSED
     assert found.reports["test"].tests == TestCounts(passed=1), found.ended["test"].out.decode()
+
+
+def test_pytest_remembers_and_tries_again_as_its_work_asks(engine: APIClient) -> None:
+    work = {
+        "requirements.txt": "pytest-xdist==3.8.0\npytest-rerunfailures==16.1\n",
+        "pytest.ini": "[pytest]\naddopts = -n2 --reruns 1 --ff --strict-config\n",
+        "test_a.py": "def test_kept(cache):\n    cache.set('a/b', 1)\n",
+        "test_b.py": "import pathlib\n\ndef test_second():\n    tried = pathlib.Path('/tmp/tried')\n"
+        "    assert tried.exists() or tried.touch()\n",
+    }
+
+    report = tried(engine, work, "install", "test").reports["test"]
+
+    assert (report.contradiction, report.tests) == ("", TestCounts(passed=2)), report
+
+
+def test_mypy_has_the_plugins_that_the_work_installs_and_blames_nobody_without(
+    engine: APIClient,
+) -> None:
+    model = "from pydantic import BaseModel\n\nclass One(BaseModel):\n    size: int = 1\n\n"
+    work = {
+        "requirements.txt": "pydantic==2.12.5\n",
+        "setup.cfg": "[mypy]\nplugins = pydantic.mypy\n[pydantic-mypy]\ninit_typed = true\n",
+    }
+
+    good = tried(engine, {**work, "a.py": f"{model}One(size=2)\n"}, "install", "types")
+    bad = tried(engine, {**work, "a.py": f"{model}One(size='2')\n"}, "install", "types")
+    lost = tried(engine, {**work, "requirements.txt": "", "a.py": "a = 1\n"}, "install", "types")
+
+    assert good.reports["types"].status is Status.PASSED, good.ended["types"]
+    assert [one.line for one in bad.reports["types"].problems] == [6]
+    assert lost.reports["types"].status is Status.ERROR
+    assert "Error importing plugin" in lost.reports["types"].detail

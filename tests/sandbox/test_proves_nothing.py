@@ -6,6 +6,7 @@ import pytest
 from docker import APIClient
 
 from tests.sandbox.engine import tried
+from verification.engine.outcome import Status
 from verification.engine.reports.model import TestCounts
 
 pytestmark = pytest.mark.docker
@@ -71,6 +72,28 @@ def test_a_run_that_was_ended_early_is_in_doubt(
     report = tried(engine, work, "test", plan=plan).reports["test"]
 
     assert report.contradiction == "ended well before its runner came to its end", report
+
+
+def test_workers_of_pytest_that_are_stopped_early_are_in_doubt(engine: APIClient) -> None:
+    work = {
+        **PYTHON,
+        "requirements.txt": "pytest-xdist==3.8.0\n",
+        "pytest.ini": "[pytest]\naddopts = -n2\n",
+        "conftest.py": HOOK.format(when="logstart", given="nodeid"),
+    }
+
+    report = tried(engine, work, "install", "test").reports["test"]
+
+    assert report.contradiction == "ended well before its runner came to its end", report
+
+
+def test_an_exit_code_that_the_work_chooses_excuses_no_failed_test(engine: APIClient) -> None:
+    chosen = "def pytest_sessionfinish(session):\n    session.exitstatus = 127\n"
+
+    report = tried(engine, {**PYTHON, "conftest.py": chosen}, "test").reports["test"]
+
+    assert (report.status, report.exit_code) == (Status.FAILED, 127)
+    assert [one.name for one in report.failures] == ["test_z"]
 
 
 def test_a_package_of_go_that_ends_its_tests_is_in_doubt(engine: APIClient) -> None:

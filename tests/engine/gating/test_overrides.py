@@ -73,7 +73,7 @@ def test_its_commands_stand_in_for_the_tables_and_say_whose_they_are() -> None:
     test, types, run = (stage_of(backend, gate) for gate in ("test", "types", "run"))
     assert "run_pytest.py tests/unit" in test.command
     assert test.expected
-    assert "/bin/mypy --output json" in types.command
+    assert "/run_mypy.py --output json" in types.command
     assert types.expected
     assert (run.command, run.seconds) == ("python main.py\npython -m app", 9)
     assert all(one.is_own for one in (test, types, run))

@@ -119,3 +119,25 @@ def test_a_message_that_its_text_repeats_is_told_once() -> None:
     told = junit.read(b"<testsuite>" + case + b"</testsuite>").cases[0]
 
     assert (told.status, told.message) == (CaseStatus.FAILED, "no: never")
+
+
+def test_of_a_test_that_pytest_ran_again_the_last_try_counts() -> None:
+    once = '<testcase classname="t" name="one"/>'
+    again = '<testcase classname="t" name="two"/>'
+    bad = '<testcase classname="t" name="two"><failure message="no"/></testcase>'
+    suite = (
+        '<testsuites><testsuite name="{0}" failures="{1}" tests="2">{2}</testsuite></testsuites>'
+    )
+
+    good = junit.read(suite.format("pytest", 0, once + again * 3).encode())
+    never = junit.read(suite.format("pytest", 1, again + once + bad).encode())
+
+    assert good.counts == TestCounts(passed=2)
+    assert never.counts == TestCounts(passed=1, failed=1)
+    for odd in (
+        suite.format("other", 0, once + again * 3),
+        suite.format("pytest", 0, once + bad + again),
+        suite.format("pytest", 0, once + again + '<testcase classname="t" name="three"/>'),
+    ):
+        with pytest.raises(Unreadable):
+            junit.read(odd.encode())

@@ -34,7 +34,7 @@ _COMMANDS: Mapping[str, str] = {
     "python": "python3 -m venv /opt/loomverify/python && "
     "/opt/loomverify/python/bin/python -m pip install --no-input --no-cache-dir --require-hashes "
     "-r /opt/loomverify/python.txt && mkdir -p /opt/loomverify/bin && "
-    "ln -s ../python/bin/ruff ../python/bin/mypy /opt/loomverify/bin/ && "
+    "ln -s ../python/bin/ruff /opt/loomverify/bin/ && "
     # Programs, kept where no test finds a package of theirs; what they search by is made ready.
     "/opt/loomverify/python/bin/python -m pip install --no-input --no-cache-dir --require-hashes "
     "--no-deps --no-compile --target /opt/loomverify/look -r /opt/loomverify/look.txt && "
@@ -52,6 +52,7 @@ _COMMANDS: Mapping[str, str] = {
 _FILES: Mapping[str, tuple[str, ...]] = {
     "python": (
         "python.txt",
+        "run_mypy.py",
         "run_pytest.py",
         "run_unittest.py",
         "look.txt",

@@ -10,6 +10,7 @@ from itertools import takewhile
 
 from verification.engine.gating.components import Language
 from verification.engine.gating.recipe_python import TOOLS, TRAILER
+from verification.engine.gating.recipe_python_types import MYPY
 from verification.engine.gating.runners import REST
 from verification.engine.gating.stages import LINT, REPORT, TEST, TYPES, Expected, Stage, Stream
 from verification.engine.reports.problems import ProblemFormat
@@ -85,8 +86,7 @@ _TOOLS: Mapping[tuple[Language, str], Sequence[_Tool]] = {
     (Language.PYTHON, TYPES): (
         _tool(
             f"{_BY_PYTHON}mypy",
-            f'{TOOLS}/bin/mypy --output json --python-executable "$(command -v python3)" '
-            f'--cache-dir /dev/null {ARGUMENTS} > "{REPORT}"',
+            f'{MYPY} {ARGUMENTS} > "{REPORT}"',
             Expected(ProblemFormat.MYPY),
             _MYPY,
         ),

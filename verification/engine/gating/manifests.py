@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import configparser
 import json
 import tomllib
 from collections.abc import Callable, Mapping
@@ -12,6 +13,8 @@ import re2
 MAX_MANIFEST_BYTES = 1_000_000
 # A key of so many parts takes the reader quadratic time; no table of anybody's is so deep.
 _DEEP_KEY = re2.compile(r"""(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){50}""")
+
+MAX_LINE_BYTES = 5_000
 
 
 def toml_table(content: bytes | None) -> Mapping[str, Any]:
@@ -56,6 +59,20 @@ def _json(content: bytes | None, most: int) -> Mapping[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
+
+
+def ini_table(content: bytes | None) -> Mapping[str, Mapping[str, str]]:
+    """By section. A long line takes the reader quadratic time, and is nobody's."""
+    if not content or len(content) > MAX_MANIFEST_BYTES:
+        return {}
+    if max(map(len, content.splitlines()), default=0) > MAX_LINE_BYTES:
+        return {}
+    parser = configparser.ConfigParser(interpolation=None, strict=False, default_section="")
+    try:
+        parser.read_string(content.decode())
+    except (configparser.Error, ValueError):
+        return {}
+    return {name: dict(parser[name]) for name in parser.sections()}
 
 
 def inner_table(owner: Mapping[str, Any], name: str) -> Mapping[str, Any]:

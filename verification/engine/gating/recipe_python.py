@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from verification.engine.gating.components import Component, Read
-from verification.engine.gating.manifests import inner_table, toml_table
+from verification.engine.gating.manifests import toml_table
 from verification.engine.gating.recipe_python_install import install_of
+from verification.engine.gating.recipe_python_types import types_of
 from verification.engine.gating.stages import (
     BUILD,
     COVERAGE,
@@ -15,7 +15,6 @@ from verification.engine.gating.stages import (
     NO_ENTRY_POINT,
     REPORT,
     TEST,
-    TYPES,
     Cover,
     Expected,
     Part,
@@ -36,7 +35,7 @@ def python(component: Component, paths: Sequence[str], read: Read) -> Part:
     project = toml_table(read(component.path("pyproject.toml")))
     stages = (
         Stage(BUILD, f"python3 -I -m compileall -q -x '{NOT_BUILT}' ."),
-        _types(component, paths, project),
+        types_of(component, paths, read, project),
         Stage(
             LINT,
             f'{TOOLS}/bin/ruff check --no-cache --output-format json -o "{REPORT}" .',
@@ -45,7 +44,7 @@ def python(component: Component, paths: Sequence[str], read: Read) -> Part:
         ),
         Stage(
             TEST,
-            f'python3 -P {TOOLS}/run_pytest.py -p no:cacheprovider --maxfail=0 --junitxml "{REPORT}"',
+            f'python3 -P {TOOLS}/run_pytest.py -o cache_dir=/tmp/loomverify.pytest --maxfail=0 --junitxml "{REPORT}"',
             Expected(TestFormat.JUNIT),
             trailer=TRAILER,
             cover=Cover("run_pytest.py", f'--lines "{COVERAGE}"', CoverageFormat.COVERAGE_PY),
@@ -62,18 +61,4 @@ def python(component: Component, paths: Sequence[str], read: Read) -> Part:
             "PYTHONDONTWRITEBYTECODE": "1",
             "PYTHONUNBUFFERED": "1",
         },
-    )
-
-
-def _types(component: Component, paths: Sequence[str], project: Mapping[str, Any]) -> Stage:
-    is_asked = "mypy" in inner_table(project, "tool") or component.path("mypy.ini") in paths
-    if not is_asked:
-        return Stage(TYPES, skipped="No type checker is configured.")
-    own = inner_table(inner_table(project, "tool"), "mypy")
-    where = "" if {"files", "packages", "modules"} & {*own} else "."
-    return Stage(
-        TYPES,
-        f'{TOOLS}/bin/mypy --output json --python-executable "$(command -v python3)" '
-        f'--cache-dir /dev/null {where} > "{REPORT}"',
-        Expected(ProblemFormat.MYPY),
     )

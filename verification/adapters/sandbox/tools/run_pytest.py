@@ -41,15 +41,24 @@ class Finished:
     """Which of the tests that were to be run came to their end: work may stop pytest early."""
 
     def __init__(self) -> None:
-        self.wanted: set[str] = set()
+        self.wanted: set[str] | None = None
         self.ended: set[str] = set()
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        if not session.config.option.collectonly:
-            self.wanted = {one.nodeid for one in session.items}
+        is_run = not session.config.option.collectonly
+        self.wanted = {one.nodeid for one in session.items} if is_run else set()
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
+        """Of workers, which find the tests in place of this process."""
+        self.wanted = {*(self.wanted or ()), *ids}
 
     def pytest_runtest_logfinish(self, nodeid: str) -> None:
         self.ended.add(nodeid)
+
+    @property
+    def is_whole(self) -> bool:
+        return self.wanted is not None and self.wanted <= self.ended
 
 
 finished = Finished()
@@ -66,7 +75,7 @@ if measuring:
             ran = sorted({*of_file[1]} - {*of_file[3]})
             found[path] = {"executed_lines": ran, "missing_lines": of_file[3]}
     Path(lines).write_text(json.dumps({"files": found}))
-if finished.wanted <= finished.ended:
+if finished.is_whole:
     sys.stdout.write("\nloomverify: the test runner came to its end\n")
 sys.stdout.flush()
 sys.exit(int(code))
