@@ -22,7 +22,9 @@ class ActionOut(Schema):
     kind: ActionKind
     turn: int = Field(description="Which time: work may be taken back and put back.")
     state: ActionState
-    reason_code: str = Field(description="Why it is held, withdrawn or declined; else empty.")
+    reason_code: str = Field(
+        description="Why it is held, withdrawn, declined or braked; else empty."
+    )
     detail: str
     run: UUID
     repository: str

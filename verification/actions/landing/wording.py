@@ -36,6 +36,7 @@ APPROVALS = {
 }
 REASONS = {
     "base_moved": "The target branch moved.",
+    "braked": "The repository was switched to propose only before it was done.",
     "branch_missing": "The target branch is not there.",
     "change_refused": "The change cannot be applied any more.",
     "checked_out": "The branch is checked out in a work tree.",

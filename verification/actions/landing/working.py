@@ -17,7 +17,7 @@ from kombu.exceptions import OperationalError
 
 from loomverify.celery import BULK, app
 from loomverify.errors import InputError
-from verification.actions.landing import following, opening
+from verification.actions.landing import braking, following, opening
 from verification.actions.landing.opening import LOST
 from verification.actions.landing.steps import Held, Planned, mirror_for, plan
 from verification.actions.landing.telling import tell
@@ -44,6 +44,10 @@ DOUBTED_SECONDS = 15
 
 class Doubted(Exception):
     """Its verdict does not count now."""
+
+
+class Braked(Exception):
+    """Its repository proposes only by now."""
 
 
 class LeaseLost(Exception):
@@ -128,6 +132,11 @@ def _done(action: Action) -> dict[str, Any]:
         return {"state": ActionState.DONE, "detail": planned.detail}
     except Doubted:
         return _doubted(action)
+    except Braked:
+        return {
+            "state": ActionState.PROPOSED, "reason_code": braking.BRAKED, "detail": braking.WHY,
+            "new_sha": "",
+        }  # fmt: skip
     except (GitLost, EvidenceLost) as error:
         return _later(action, str(error))
     except (Moved, Conflicted, PushRefused, ChangeRefused, Held) as error:
@@ -224,10 +233,13 @@ def _write_down(action: Action, planned: Planned) -> None:
 
     Raises:
         LeaseLost: another worker has it.
-        Doubted: its verdict does not count now. What is there already is so all the same.
+        Doubted, Braked: its verdict does not count now, or it is only proposed by now. What is
+            there already is so all the same.
     """
     if planned.updates and _is_doubted(action):
         raise Doubted
+    if planned.updates and braking.must_wait(action):
+        raise Braked
     held = Action.objects.filter(
         pk=action.pk, state=ActionState.PENDING, lease_until=action.lease_until
     )
@@ -245,7 +257,9 @@ def _write_down(action: Action, planned: Planned) -> None:
 TOPICS: dict[ActionState, str] = {
     ActionState.DONE: outbox.ACTION_TAKEN,
     ActionState.HELD: outbox.ACTION_HELD,
+    ActionState.PROPOSED: outbox.ACTION_PROPOSED,
 }
+WAITING = (ActionState.PENDING, ActionState.PROPOSED)
 
 
 def _settle(action: Action, ended: dict[str, Any]) -> ActionState:
@@ -256,7 +270,7 @@ def _settle(action: Action, ended: dict[str, Any]) -> ActionState:
         **ended,
         "detail": ended.get("detail", "")[:500],
         "lease_until": None,
-        "finished_at": None if state is ActionState.PENDING else timezone.now(),
+        "finished_at": None if state in WAITING else timezone.now(),
     }
     with transaction.atomic():
         held = Action.objects.filter(
@@ -266,6 +280,8 @@ def _settle(action: Action, ended: dict[str, Any]) -> ActionState:
             raise LeaseLost
         for name, value in columns.items():
             setattr(action, name, value)
+        if state is ActionState.PROPOSED:
+            braking.note(action)
         tell(action, TOPICS.get(state, ""))
     logger.info(
         "action_attempted action=%s kind=%s attempt=%d state=%s reason=%s",

@@ -12,6 +12,7 @@ from loomverify.accounts.access import Actor
 from loomverify.accounts.audit import record
 from loomverify.accounts.models import Project
 from loomverify.errors import Conflict, InputError, NotFound
+from verification.actions.landing.braking import follow_modes
 from verification.actions.models import Repository
 from verification.actions.repositories.reaching import (
     NEEDS_KEY,
@@ -20,7 +21,7 @@ from verification.actions.repositories.reaching import (
     mirror_of,
     reached_by,
 )
-from verification.actions.repositories.terms import Terms, check_name
+from verification.actions.repositories.terms import MODE_FIELDS, Terms, check_name
 from verification.adapters.git import GitLost
 from verification.verifiers.selectors import may_be_named
 
@@ -58,6 +59,8 @@ def register(*, project: Project, actor: Actor, name: str, terms: Terms) -> Repo
 def change(*, project: Project, actor: Actor, repository_id: UUID, terms: Terms) -> Repository:
     """Change a repository's terms; what is under way goes by the new ones.
 
+    What was about to be done by itself and may not any more becomes a proposal.
+
     Raises:
         NotFound: this project has no such repository.
         InputError: `repository.<field>`.
@@ -70,6 +73,8 @@ def change(*, project: Project, actor: Actor, repository_id: UUID, terms: Terms)
         if diff:
             Repository.objects.filter(pk=repository.pk).update(**now)
             record(actor, "repository.changed", repository, project=project, diff=diff)
+            repository.refresh_from_db()
+            follow_modes(repository, actor, MODE_FIELDS & diff.keys())
     repository.refresh_from_db()
     return repository
 

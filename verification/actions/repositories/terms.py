@@ -19,6 +19,7 @@ BRANCH = re.compile(
 OBJECT = re.compile(r"[0-9a-f]{40}")
 EMAIL = re.compile(r"[^\s<>\x00-\x1f]+@[^\s<>\x00-\x1f]+")
 OWN_BRANCHES = "loomverify/"
+MODE_FIELDS = frozenset({"commit_mode", "branch_mode", "revert_mode"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ class Terms:
             Identity(self.author_name, self.author_email)
         except ValueError as error:
             raise _refused("author_name", "A name and an address as git keeps them.") from error
-        for field in ("commit_mode", "branch_mode", "revert_mode"):
+        for field in sorted(MODE_FIELDS):
             if getattr(self, field) not in Mode.values:
                 raise _refused(field, f"One of {', '.join(Mode.values)}.")
         remote_at(self.location)

@@ -1,0 +1,120 @@
+"""A repository that is switched to propose only stops what is under way, and lets it go again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from loomverify.accounts.access import SYSTEM
+from loomverify.accounts.models import AuditEntry
+from tests.actions.landing.scene import BASE, Scene
+from verification.actions.landing import steps, working
+from verification.actions.models import Action, Mode
+from verification.actions.repositories import services
+from verification.actions.repositories.terms import Terms
+from verification.runs.models import OutboxEvent
+
+pytestmark = pytest.mark.django_db
+
+BETTER = {"app.py": BASE["app.py"] + "\n\ndef sub(a, b):\n    return a - b\n"}
+
+
+def switched(scene: Scene, mode: Mode, field: str = "commit_mode") -> None:
+    scene.repository.refresh_from_db()
+    changed: Any = {field: mode}
+    terms = replace(Terms.of(scene.repository), **changed)
+    services.change(
+        project=scene.project, actor=SYSTEM, repository_id=scene.repository.uuid, terms=terms
+    )
+
+
+def noted() -> list[str]:
+    rows = AuditEntry.objects.filter(object_type="action").order_by("pk")
+    return list(rows.values_list("verb", flat=True))
+
+
+def test_what_was_not_begun_becomes_a_proposal_and_says_why(scene: Scene) -> None:
+    change = scene.verified(BETTER)
+    before = scene.origin.refs()
+
+    switched(scene, Mode.PROPOSE)
+    scene.act()
+
+    assert scene.actions_of(change) == {"commit": ("proposed", "braked")}
+    assert scene.origin.refs() == before
+    assert noted() == ["action.braked"]
+    assert OutboxEvent.objects.filter(topic="action.proposed").count() == 1
+    scene.reviewer.post(f"/actions/{Action.objects.get().uuid}/approve")
+    scene.act()
+    assert scene.actions_of(change) == {"commit": ("done", "")}
+
+
+def test_what_the_brake_stopped_goes_on_when_it_is_let_go(scene: Scene) -> None:
+    switched(scene, Mode.PROPOSE)
+    older = scene.verified({"notes.txt": None})
+    switched(scene, Mode.DO)
+    stopped = scene.verified(BETTER)
+    switched(scene, Mode.PROPOSE)
+    declined = scene.verified({"third.txt": "3\n"})
+
+    switched(scene, Mode.DO)
+    scene.act()
+
+    assert scene.actions_of(stopped) == {"commit": ("done", "")}
+    assert scene.actions_of(older) == {"commit": ("proposed", "")}
+    assert scene.actions_of(declined) == {"commit": ("proposed", "")}
+    assert noted() == ["action.braked", "action.released"]
+
+
+def test_what_was_declined_meanwhile_is_not_let_go(scene: Scene) -> None:
+    change = scene.verified(BETTER)
+    switched(scene, Mode.PROPOSE)
+    scene.reviewer.post(f"/actions/{Action.objects.get().uuid}/decline", {"reason": "No."})
+
+    switched(scene, Mode.DO)
+    scene.act()
+
+    assert scene.actions_of(change) == {"commit": ("declined", "declined")}
+
+
+def test_what_a_person_approved_goes_on(scene: Scene) -> None:
+    change = scene.verified(BETTER, tier=1)
+    scene.decide(change.run, "pass")
+
+    switched(scene, Mode.PROPOSE)
+
+    assert scene.actions_of(change)["commit"] == ("pending", "")
+
+
+def test_a_mode_of_other_actions_stops_nothing(scene: Scene) -> None:
+    change = scene.verified(BETTER)
+
+    switched(scene, Mode.PROPOSE, "revert_mode")
+
+    assert scene.actions_of(change) == {"commit": ("pending", "")}
+
+
+def test_what_a_worker_has_in_its_hands_is_stopped_before_its_push(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    change = scene.verified(BETTER)
+    before, planned = scene.origin.refs(), steps.plan
+
+    def meanwhile(*given: Any) -> Any:
+        found = planned(*given)
+        switched(scene, Mode.PROPOSE)
+        return found
+
+    monkeypatch.setattr(working, "plan", meanwhile)
+    scene.act()
+
+    assert scene.actions_of(change) == {"commit": ("proposed", "braked")}
+    assert scene.origin.refs() == before
+    assert noted() == ["action.braked"]
+    assert Action.objects.get().finished_at is None
+    monkeypatch.undo()
+    switched(scene, Mode.DO)
+    scene.act()
+    assert scene.actions_of(change) == {"commit": ("done", "")}
