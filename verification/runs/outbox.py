@@ -14,6 +14,7 @@ from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from loomverify.backoff import wait_seconds
 from verification.runs.models import OutboxEvent
 
 logger = logging.getLogger(__name__)
@@ -123,8 +124,10 @@ def _is_taken(event: OutboxEvent) -> bool:
 
 
 def _try_later(event: OutboxEvent, now: datetime) -> None:
-    delay = min(LONGEST_DELAY_SECONDS, FIRST_DELAY_SECONDS * 2**event.failures)
     event.failures += 1
+    delay = wait_seconds(
+        event.failures, first=FIRST_DELAY_SECONDS, times=2, longest=LONGEST_DELAY_SECONDS
+    )
     event.next_at = now + timedelta(seconds=delay)
     event.save(update_fields=["failures", "next_at"])
 

@@ -15,6 +15,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
+from loomverify.backoff import wait_seconds
 from loomverify.celery import BULK, app
 from loomverify.errors import InputError
 from verification.actions.landing import braking, following, opening
@@ -102,8 +103,9 @@ def retry_delay_seconds(attempt: int, *, spread: float) -> float:
 
     `spread`, 0 to 1, moves it by up to a quarter either way.
     """
-    delay = min(LONGEST_RETRY_SECONDS, FIRST_RETRY_SECONDS * 3.0 ** (attempt - 1))
-    return delay * (0.75 + spread / 2)
+    return wait_seconds(
+        attempt, first=FIRST_RETRY_SECONDS, times=3, longest=LONGEST_RETRY_SECONDS, spread=spread
+    )
 
 
 def _ended(action: Action) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from uuid import UUID
 from django.db.models import F, Q
 from django.utils import timezone
 
+from loomverify.backoff import wait_seconds
 from verification.actions.formats.sent import request_of
 from verification.actions.models import (
     ActionKind,
@@ -97,8 +98,9 @@ def retry_delay_seconds(attempt: int, *, spread: float) -> float:
 
     `spread`, 0 to 1, moves it by up to a quarter either way.
     """
-    delay = min(LONGEST_RETRY_SECONDS, FIRST_RETRY_SECONDS * 4.0 ** (attempt - 1))
-    return delay * (0.75 + spread / 2)
+    return wait_seconds(
+        attempt, first=FIRST_RETRY_SECONDS, times=4, longest=LONGEST_RETRY_SECONDS, spread=spread
+    )
 
 
 def _claim(delivery_id: int, attempt: int) -> Delivery | None:
