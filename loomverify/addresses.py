@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 import ipaddress
+import queue
 import socket
+import threading
+from typing import Any
+
+LOOKUP_SECONDS = 5.0
+_LOOKUPS = threading.BoundedSemaphore(32)
+"""A look-up cannot be ended from here: so many at most are waited for, or left behind."""
 
 NAT64 = ipaddress.ip_network("64:ff9b::/96")
 ISATAP, ISATAP_MASK = 0x00005EFE, 0xFDFFFFFF
@@ -18,10 +25,35 @@ def addresses_of(host: str, port: int) -> list[Address]:
 
     Raises:
         OSError, UnicodeError: the name has no address.
+        TimeoutError: whoever is asked for it does not answer.
     """
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    found = _looked_up(host, port)
     texts = dict.fromkeys(str(entry[4][0]).partition("%")[0] for entry in found)
     return [ipaddress.ip_address(text) for text in texts]
+
+
+def _looked_up(host: str, port: int) -> list[Any]:
+    """As the system does it, which may take as long as it likes."""
+    answers: queue.SimpleQueue[list[Any] | Exception] = queue.SimpleQueue()
+
+    def look() -> None:
+        try:
+            answers.put(list(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)))
+        except Exception as error:
+            answers.put(error)
+        finally:
+            _LOOKUPS.release()
+
+    if not _LOOKUPS.acquire(timeout=LOOKUP_SECONDS):
+        raise TimeoutError
+    threading.Thread(target=look, daemon=True).start()
+    try:
+        found = answers.get(timeout=LOOKUP_SECONDS)
+    except queue.Empty:
+        raise TimeoutError from None
+    if isinstance(found, Exception):
+        raise found
+    return found
 
 
 def ends_of(address: Address) -> tuple[Address, ...]:

@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from loomverify.accounts.models import AuditEntry, Project, Role
-from tests.actions.conftest import key_of
+from tests.actions.conftest import hooked, key_of
 from tests.actions.receiver import Receiver
 from verification.actions.models import Webhook
 
@@ -58,6 +58,23 @@ def test_an_endpoint_is_registered_and_its_secret_shown_once(
     assert listed.json()["next"] is None
     audit = AuditEntry.objects.get(verb="webhook.created")
     assert stored.secret not in str(audit.diff)
+    assert audit.diff.keys() == {"url", "topics", "format"}
+
+
+def test_all_that_was_said_of_an_endpoint_but_its_secret_stands_in_the_audit_log(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOOMVERIFY_KEY_HOST", "t0ken")
+    template = '{"state": "{state}"}'
+
+    hooked(
+        project, "http://127.0.0.1:9/{commit}", format="status", template=template,
+        credential_reference="LOOMVERIFY_KEY_HOST",
+    )  # fmt: skip
+
+    diff = AuditEntry.objects.get(verb="webhook.created").diff
+    assert diff["template"] == [None, template]
+    assert diff["credential_reference"] == [None, "LOOMVERIFY_KEY_HOST"]
 
 
 def test_a_callers_own_secret_is_kept(client: Client, admin_key: str, receiver: Receiver) -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from loomverify.accounts.models import Project
@@ -82,6 +83,43 @@ def test_an_event_that_could_not_be_taken_is_tried_again_ever_later(
     assert event.dispatched_at is not None
     assert (len(tries), event.failures) == (3, 2)
     assert waits[0] < waits[1]
+
+
+def test_an_event_that_the_database_refuses_holds_up_no_other(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def locked(event: OutboxEvent) -> None:
+        if event.payload["run"] == "bad":
+            with connection.cursor() as cursor:
+                cursor.execute("set local statement_timeout = 1; select pg_sleep(5)")
+
+    monkeypatch.setattr(outbox, "_handlers", [locked])
+    for run in ("first", "bad", "last"):
+        outbox.add(outbox.RUN_FINISHED, project_id=project.pk, payload={"run": run})
+
+    relay.dispatch_outbox()
+
+    left = OutboxEvent.objects.get(dispatched_at__isnull=True)
+    assert (left.payload["run"], left.failures) == ("bad", 1)
+
+
+def test_an_event_that_nobody_could_take_for_a_day_is_given_up_and_logged(
+    project: Project, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def breaks(_: OutboxEvent) -> None:
+        raise ValueError("never")
+
+    monkeypatch.setattr(outbox, "_handlers", [breaks])
+    outbox.add(outbox.RUN_FINISHED, project_id=project.pk, payload={})
+    OutboxEvent.objects.update(failures=outbox.MAX_FAILURES - 2)
+
+    relay.dispatch_outbox()
+    assert OutboxEvent.objects.get().dispatched_at is None
+    OutboxEvent.objects.update(next_at=None)
+    relay.dispatch_outbox()
+
+    assert OutboxEvent.objects.get().dispatched_at is not None
+    assert "event_given_up" in caplog.text
 
 
 def test_a_room_whose_sweep_breaks_keeps_no_other_from_its_turn(

@@ -38,7 +38,7 @@ async def _post_in_time(target: Target, headers: dict[str, str], body: bytes) ->
             status = await _post_to_first(target, headers, body)
     except TimeoutError:
         return Answer(None, f"No answer within {TIMEOUT_SECONDS:g} s.")
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
+    except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
         return Answer(None, _lost_by(error))
     if 200 <= status < 300:
         return Answer(status)

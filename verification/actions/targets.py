@@ -76,6 +76,8 @@ def _split(url: str) -> tuple[SplitResult, int]:
 def _resolve(host: str, port: int) -> list[Address]:
     try:
         return addresses_of(host, port)
+    except TimeoutError as error:
+        raise TargetUnknown(f"Nothing said in time which address {host} has.") from error
     except (OSError, UnicodeError) as error:
         raise TargetUnknown(f"{host} has no address.") from error
 

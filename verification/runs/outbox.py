@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import InterfaceError, OperationalError, transaction
+from django.db import InterfaceError, OperationalError, connection, transaction
 from django.db.models import Q
 from django.utils import timezone
 
@@ -50,6 +50,8 @@ TOPICS = (
 
 DISPATCH_BATCH = 200
 FIRST_DELAY_SECONDS, LONGEST_DELAY_SECONDS = 5, 3600
+MAX_FAILURES = 34
+"""Over about a day; then it is given up, and stands in the log."""
 
 Handler = Callable[[OutboxEvent], None]
 Sweep = Callable[[], int]
@@ -87,7 +89,8 @@ def add(
 def dispatch() -> int:
     """Hand on what is due, oldest first; return how many events were looked at.
 
-    One that a handler cannot take stays, is tried again later, and holds up no other.
+    One that a handler cannot take stays, is tried again later, and holds up no other. What nobody
+    could take for a day is given up.
     """
     now = timezone.now()
     is_due = Q(next_at__isnull=True) | Q(next_at__lte=now)
@@ -109,14 +112,17 @@ def _is_taken(event: OutboxEvent) -> bool:
     """By every handler, or by none.
 
     Raises:
-        OperationalError, InterfaceError: the database is lost, and no handler is to blame.
+        OperationalError, InterfaceError: the database is lost, and no event is to blame.
     """
     try:
         with transaction.atomic():
             for handler in _handlers:
                 handler(event)
     except (OperationalError, InterfaceError):
-        raise
+        if connection.needs_rollback or not connection.is_usable():
+            raise
+        logger.exception("event_not_handed_on event=%s topic=%s", event.uuid, event.topic)
+        return False
     except Exception:
         logger.exception("event_not_handed_on event=%s topic=%s", event.uuid, event.topic)
         return False
@@ -129,7 +135,10 @@ def _try_later(event: OutboxEvent, now: datetime) -> None:
         event.failures, first=FIRST_DELAY_SECONDS, times=2, longest=LONGEST_DELAY_SECONDS
     )
     event.next_at = now + timedelta(seconds=delay)
-    event.save(update_fields=["failures", "next_at"])
+    if event.failures >= MAX_FAILURES:
+        event.dispatched_at = now
+        logger.error("event_given_up event=%s topic=%s", event.uuid, event.topic)
+    event.save(update_fields=["failures", "next_at", "dispatched_at"])
 
 
 def sweeps() -> Sequence[Sweep]:

@@ -120,9 +120,13 @@ def _claim(delivery_id: int, attempt: int) -> Delivery | None:
 def _send(delivery: Delivery) -> Answer:
     try:
         target, headers, body = request_of(delivery)
+        return post(target, headers=headers, body=body)
     except (TargetRefused, ConnectionUnusable) as error:
         return Answer(None, str(error))
-    return post(target, headers=headers, body=body)
+    except Exception as error:  # what it says may hold what was to be sent, a token too
+        told = type(error).__name__
+        logger.error("delivery_failed delivery=%s error=%s", delivery.uuid, told)
+        return Answer(None, f"It failed by itself: {told}.")
 
 
 def _settle(delivery: Delivery, answer: Answer) -> DeliveryState | None:

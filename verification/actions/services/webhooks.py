@@ -54,7 +54,11 @@ def create_webhook(
             "webhook.created",
             webhook,
             project=project,
-            diff={"url": [None, webhook.shown_url], "topics": [None, webhook.topics]},
+            diff={
+                name: [None, value]
+                for name, value in {**asdict(subscription), "url": webhook.shown_url}.items()
+                if value
+            },
         )
     return webhook
 
