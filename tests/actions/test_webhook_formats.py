@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from loomverify.accounts.models import Project
 from loomverify.errors import InputError
-from tests.actions.builders import make_change
+from tests.actions.builders import make_action, make_change
 from tests.actions.conftest import hooked
 from tests.actions.receiver import Receiver
 from tests.builders import make_process, make_project, make_run
@@ -137,6 +137,57 @@ def test_a_status_stands_beside_a_commit_or_is_not_sent(
     assert len(sent(project, receiver, topic, payload, run)) == is_sent
 
 
+def test_a_person_who_rejects_what_landed_turns_its_commit_red(
+    project: Project, receiver: Receiver
+) -> None:
+    run = make_run(project, action="auto_commit")
+    landed = make_action(make_change(run), state="done", new_sha=SHA, expected_sha="1" * 40)
+    taken = {**FINISHED, "kind": "commit", "commit": SHA}
+    hooked(project, f"{receiver.url}/{{commit}}", status.TOPICS, format="status")
+
+    [green] = sent(project, receiver, outbox.ACTION_TAKEN, taken, run)
+    no = {**DECIDED, "passed": False, "final_outcome": "fail"}
+    [red] = sent(project, receiver, outbox.RUN_DECIDED, no, run)
+
+    assert json.loads(green)["state"] == "success"
+    assert (json.loads(red)["state"], json.loads(red)["description"]) == (
+        "failure", "Rejected by a person",
+    )  # fmt: skip
+    assert [one.path for one in receiver.received] == [f"/hook/{SHA}"] * 2
+    assert landed.new_sha == SHA
+
+
+def test_work_that_was_rejected_while_it_landed_is_told_as_rejected(
+    project: Project, receiver: Receiver
+) -> None:
+    run = make_run(project, action="auto_commit", review_state="decided", final_outcome="fail")
+    make_action(make_change(run), state="done", new_sha=SHA, expected_sha="1" * 40)
+    hooked(project, receiver.url, status.TOPICS, format="status")
+
+    taken = {"kind": "commit", "commit": SHA, "process": "coding"}
+    [body] = sent(project, receiver, outbox.ACTION_TAKEN, taken, run)
+
+    assert json.loads(body)["state"] == "failure"
+
+
+def test_an_older_status_does_not_come_after_a_newer_one(
+    project: Project, receiver: Receiver
+) -> None:
+    run = make_run(project, action="retry")
+    make_change(run, kind="commit", commit_sha=SHA)
+    hooked(project, receiver.url, status.TOPICS, format="status")
+    receiver.behaviour = [500, 200]
+    sent(project, receiver, outbox.RUN_FINISHED, {**FINISHED, "verdict": "accept"}, run)
+    sent(project, receiver, outbox.RUN_DECIDED, {**DECIDED, "passed": False}, run)
+    older = Delivery.objects.order_by("pk")[0]
+
+    services.deliver(delivery_id=older.pk, attempt=2)
+
+    older.refresh_from_db()
+    assert (older.state, len(receiver.received)) == ("dead", 2)
+    assert older.last_error == "A newer status of this commit is sent instead."
+
+
 @pytest.mark.parametrize(
     ("topic", "payload", "state", "gitlab", "conclusion"),
     [
@@ -146,6 +197,7 @@ def test_a_status_stands_beside_a_commit_or_is_not_sent(
         (outbox.RUN_DECIDED, {"passed": True}, "success", "success", "success"),
         (outbox.RUN_DECIDED, {"passed": False}, "failure", "failed", "failure"),
         (outbox.ACTION_TAKEN, {"kind": "commit"}, "success", "success", "success"),
+        (outbox.ACTION_TAKEN, {"final_outcome": "fail"}, "failure", "failed", "failure"),
         ("webhook.test", {}, "pending", "pending", "action_required"),
     ],
 )

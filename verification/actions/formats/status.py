@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from verification.engine.outcome import Verdict
+from verification.engine.outcome import Outcome, Verdict
 from verification.reviews.notices.text import one_line
 from verification.runs import outbox, wording
 
@@ -82,7 +82,8 @@ def values_of(
     """What a template can name. An event of an action is of a commit that landed."""
     verdict = _verdict(topic, payload)
     code = str(payload.get("reason_code") or "")
-    by_person = " by a person" if topic == outbox.RUN_DECIDED else ""
+    is_taken_back = topic == outbox.ACTION_TAKEN and verdict is Verdict.REJECT
+    by_person = " by a person" if topic == outbox.RUN_DECIDED or is_taken_back else ""
     words = {
         Verdict.ACCEPT: f"Accepted{by_person}",
         Verdict.REJECT: f"Rejected{by_person}",
@@ -107,7 +108,10 @@ def _verdict(topic: str, payload: Mapping[str, Any]) -> Verdict:
         return Verdict.ACCEPT if payload.get("passed") else Verdict.REJECT
     if topic == outbox.RUN_FINISHED:
         return Verdict(payload.get("verdict") or Verdict.UNDECIDED)
-    return Verdict.ACCEPT if topic == outbox.ACTION_TAKEN else Verdict.UNDECIDED
+    if topic == outbox.ACTION_TAKEN:  # what landed was accepted, unless a person said no meanwhile
+        is_rejected = payload.get("final_outcome") == Outcome.FAIL
+        return Verdict.REJECT if is_rejected else Verdict.ACCEPT
+    return Verdict.UNDECIDED
 
 
 def _check(node: Any, depth: int) -> None:

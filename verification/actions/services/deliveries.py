@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from loomverify.backoff import wait_seconds
 from verification.actions.formats.sent import request_of
+from verification.actions.landing.standing import standing_of
 from verification.actions.models import (
     ActionKind,
     Change,
@@ -24,7 +25,7 @@ from verification.actions.models import (
 from verification.actions.sending import Answer, post
 from verification.actions.targets import TargetRefused
 from verification.runs import outbox
-from verification.runs.models import OutboxEvent
+from verification.runs.models import OutboxEvent, Run
 from verification.verifiers.selectors import ConnectionUnusable
 
 logger = logging.getLogger(__name__)
@@ -33,6 +34,7 @@ MAX_ATTEMPTS = 8
 LEASE_SECONDS = 60
 FIRST_RETRY_SECONDS = 5.0
 LONGEST_RETRY_SECONDS = 3600.0
+OVERTAKEN = Answer(None, "A newer status of this commit is sent instead.")
 
 
 def on_event(event: OutboxEvent) -> None:
@@ -53,17 +55,31 @@ def on_event(event: OutboxEvent) -> None:
             commit = _commit_of(event)
             if not commit:
                 continue
-            sent = {**payload, "commit": commit}
+            sent = {**payload, "commit": commit, **_newest_word(event)}
         add_delivery(webhook, event_id=event.uuid, topic=event.topic, payload=sent)
 
 
 def _commit_of(event: OutboxEvent) -> str:
-    """The one that was submitted as it lies in its repository, or that landed."""
+    """The one that was submitted as it lies in its repository, or that landed, upon any base."""
     if event.topic == outbox.ACTION_TAKEN:
         is_landed = event.payload.get("kind") in (ActionKind.COMMIT, ActionKind.RESTORE)
         return str(event.payload.get("commit") or "") if is_landed else ""
-    commits = Change.objects.filter(run=event.run_id).values_list("commit_sha", flat=True)
-    return commits.first() or ""
+    change = Change.objects.filter(run=event.run_id).first()
+    commit = ""
+    while change is not None and not commit:
+        commit = standing_of(change).commit or change.commit_sha
+        later = Change.objects.filter(follows=change).exclude(run__review_state="decided")
+        change = later.order_by("-pk").first()
+    return commit
+
+
+def _newest_word(event: OutboxEvent) -> dict[str, Any]:
+    """What a person said of work that landed, where that was said while it did."""
+    if event.topic != outbox.ACTION_TAKEN:
+        return {}
+    decided = Run.objects.filter(pk=event.run_id or 0, review_state="decided")
+    outcome = decided.values_list("final_outcome", flat=True).first()
+    return {"final_outcome": outcome} if outcome else {}
 
 
 def add_delivery(
@@ -119,6 +135,8 @@ def _claim(delivery_id: int, attempt: int) -> Delivery | None:
 
 def _send(delivery: Delivery) -> Answer:
     try:
+        if _is_overtaken(delivery):
+            return OVERTAKEN
         target, headers, body = request_of(delivery)
         return post(target, headers=headers, body=body)
     except (TargetRefused, ConnectionUnusable) as error:
@@ -129,13 +147,23 @@ def _send(delivery: Delivery) -> Answer:
         return Answer(None, f"It failed by itself: {told}.")
 
 
+def _is_overtaken(delivery: Delivery) -> bool:
+    """A code host shows what came last: an older status of a commit does not come after a newer."""
+    payload = delivery.payload
+    if delivery.webhook.format != WebhookFormat.STATUS or not payload.get("commit"):
+        return False
+    newer = Delivery.objects.filter(webhook=delivery.webhook_id, pk__gt=delivery.pk)
+    same = {"payload__commit": payload["commit"], "payload__process": payload.get("process")}
+    return newer.filter(**same).exists()
+
+
 def _settle(delivery: Delivery, answer: Answer) -> DeliveryState | None:
     """Store how an attempt ended, unless its lease was lost meanwhile."""
     now = timezone.now()
     state = DeliveryState.PENDING
     if answer.is_delivered:
         state = DeliveryState.DELIVERED
-    elif delivery.attempts >= MAX_ATTEMPTS:
+    elif delivery.attempts >= MAX_ATTEMPTS or answer is OVERTAKEN:
         state = DeliveryState.DEAD
     delay = retry_delay_seconds(delivery.attempts, spread=random.random())  # noqa: S311 - spreads load, hides nothing
     held = Delivery.objects.filter(
