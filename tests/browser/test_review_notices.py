@@ -15,7 +15,7 @@ from tests.browser.test_pages import FAULTS, OVERFLOW
 from tests.reviewing import make_review
 from tests.reviews.noticing import make_reader
 from verification.reviews.models import Notice, NoticePreference
-from verification.reviews.notices import mailing, services
+from verification.reviews.notices import lists, services
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -59,7 +59,7 @@ def test_a_reviewer_chooses_gets_an_example_and_ends_it_from_a_mail(
     make_review(scene.project, created_at=timezone.now() - timedelta(days=2))
     assert services.send_notice(preference.pk)
     [ended] = [line for line in str(mail.outbox[1].body).splitlines() if "No more" in line]
-    path = reverse("notice_unsubscribe", args=[mailing.token_of(preference.member)])
+    path = reverse("notice_unsubscribe", args=[lists.token_of(preference.member)])
     visitor.page.context.clear_cookies()
     visitor.go(path).get_by_role("button", name="Stop the mails").click()
     expect(page.get_by_role("heading", name="No more mails")).to_be_visible()

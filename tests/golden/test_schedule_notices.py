@@ -5,11 +5,13 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from django.conf import LazySettings
 from django.core import mail
 from django.db import connection
+from django.test import Client
 
 from loomverify.accounts.access import Access, person
 from loomverify.accounts.models import Project, Role, User
@@ -72,6 +74,10 @@ def test_who_wants_to_is_mailed_what_regressed_at_night(project: Project, ada: A
     assert f"/p/ours/golden/replays/{replay.uuid}/" in letter.body
     assert "case\n  small-work\n" in letter.body
     assert "/p/ours/golden/schedule/" in letter.body
+    away = letter.extra_headers["List-Unsubscribe"].strip("<>")
+    assert away in letter.body
+    Client(enforce_csrf_checks=True).post(urlsplit(away).path)
+    assert not GoldenNotice.objects.exists()
 
 
 def test_a_regression_is_told_once(project: Project, ada: Access) -> None:

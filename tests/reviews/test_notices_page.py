@@ -11,7 +11,7 @@ from tests.builders import make_project, make_user, signed_in
 from tests.reviews.mail_server import running_mail_server
 from tests.reviews.noticing import NOON, make_reader, waiting
 from verification.reviews.models import Notice, NoticePreference
-from verification.reviews.notices import mailing, services
+from verification.reviews.notices import lists, services
 
 pytestmark = pytest.mark.django_db
 FILES = "django.core.mail.backends.filebased.EmailBackend"
@@ -169,7 +169,7 @@ def test_without_an_address_the_page_leads_to_where_one_is_added(project: Projec
 
 
 def unsubscribe_url(preference: NoticePreference) -> str:
-    return reverse("notice_unsubscribe", args=[mailing.token_of(preference.member)])
+    return reverse("notice_unsubscribe", args=[lists.token_of(preference.member)])
 
 
 def test_the_link_in_a_mail_asks_once_and_then_ends_them_signed_out(project: Project) -> None:

@@ -6,15 +6,17 @@ import threading
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
+from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 import pytest
 from django.conf import LazySettings
 from django.core import mail
 from django.db import connection
+from django.test import Client
 
 from loomverify.accounts.access import SYSTEM
-from loomverify.accounts.models import Member, Project, Role, User
+from loomverify.accounts.models import AuditEntry, Member, Project, Role, User
 from tests.actions.conftest import drain_messages
 from tests.builders import make_project, make_run, make_user
 from tests.golden.builders import make_replay
@@ -184,6 +186,30 @@ def test_a_mail_that_the_server_refuses_stays_due(
     [sent] = mail_server.mails
     assert sent["To"] == "ada@example.org"
     assert "# Morning report of Looms" in str(sent.get_content())
+
+
+def test_one_click_of_a_mail_program_ends_the_mails_and_what_is_on_its_way(
+    project: Project, mail_server: MailServer
+) -> None:
+    row = switched_on(project, reader(project))
+    schedule.make(row.pk, now=AT)
+    assert mailing.send(Mail.objects.get().pk)
+    [sent] = mail_server.mails
+    away = sent["List-Unsubscribe"].strip(" <>")
+    assert sent["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
+    assert away in sent.get_content()
+    assert "/settings/" not in sent.get_content().split("An admin of the project")[1]
+    mailing.add(row.recipients.all(), subject="Another", body="One more.")
+
+    client = Client(enforce_csrf_checks=True)
+    path = urlsplit(away).path
+    asked = client.get(path)
+    assert row.recipients.count() == 1
+    client.post(path, {"List-Unsubscribe": "One-Click"})
+
+    assert "told about nights and budgets" in asked.content.decode()
+    assert (row.recipients.count(), Mail.objects.filter(sent_at=None).count()) == (0, 0)
+    assert AuditEntry.objects.get(verb="report_settings.left").user is not None
 
 
 def test_in_quiet_hours_the_report_is_made_and_nobody_is_mailed(project: Project) -> None:

@@ -15,10 +15,10 @@ from django.core.mail import EmailMessage, get_connection
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from loomverify.accounts.mails import link
 from loomverify.accounts.models import Member
 from verification.actions.models import Mail
 from verification.actions.report.preferences import quiet_projects
+from verification.reviews.notices import lists
 from verification.reviews.notices.due import Due
 from verification.reviews.notices.mailing import TIMEOUT_SECONDS, is_set_up
 from verification.reviews.notices.services import Pace, only_one, wake
@@ -27,6 +27,8 @@ from verification.reviews.notices.text import one_line
 logger = logging.getLogger(__name__)
 
 SEND_TASK = "verification.actions.send_mail"
+LIST = "report"
+CHOSEN = "An admin of the project chose who is mailed its reports and warnings."
 TRIED_FOR = timedelta(days=2)
 MAX_SUBJECT_CHARS = 190
 LOCK_SPACE = 0x6D61696C
@@ -85,11 +87,11 @@ def send(mail_id: int, *, now: datetime | None = None) -> bool:
 
 
 def _send(mail: Mail) -> None:
-    chosen = link("settings_reports", project=mail.project.slug)
+    away = lists.address_of(mail.member, LIST)
     EmailMessage(
         subject=mail.subject,
-        body=f"{mail.body}\n-- \nAn admin of the project chose who is mailed: {chosen}\n",
+        body=f"{mail.body}\n-- \n{CHOSEN} No more of these mails: {away}\n",
         to=[mail.member.user.email],
-        headers={"Auto-Submitted": "auto-generated"},
+        headers=lists.headers_of(away),
         connection=get_connection(timeout=TIMEOUT_SECONDS),
     ).send()

@@ -14,11 +14,11 @@ from django.db import transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
-from loomverify.accounts.access import Actor
+from loomverify.accounts.access import Actor, person
 from loomverify.accounts.audit import record
 from loomverify.accounts.models import Member, Project
 from loomverify.errors import Conflict, InputError
-from verification.actions.models import ReportSettings
+from verification.actions.models import Mail, ReportSettings
 from verification.actions.report.nights import Hours, is_quiet
 from verification.reviews.notices.times import zone_named
 
@@ -108,6 +108,21 @@ def change(*, project: Project, actor: Actor, wanted: Wanted, revision: str = ""
         ReportSettings.objects.filter(pk=row.pk).update(**now, changed_by=actor.name[:200])
         row.recipients.set(members)
         record(actor, "report_settings.changed", row, project=project, diff=diff)
+
+
+def turn_off(member: UUID) -> None:
+    """A member wants no more of these mails; what is on its way to them goes, too."""
+    found = Member.objects.select_related("project", "user").filter(uuid=member).first()
+    if found is None:
+        return
+    with transaction.atomic():
+        Mail.objects.filter(member=found, sent_at__isnull=True).delete()
+        row = ReportSettings.objects.select_for_update().filter(project=found.project).first()
+        if row is None or not row.recipients.filter(pk=found.pk).exists():
+            return
+        row.recipients.remove(found)
+        diff = {"recipients": [found.user.username, ""]}
+        record(person(found.user), "report_settings.left", row, project=found.project, diff=diff)
 
 
 def _names(members: Collection[Member] | QuerySet[Member]) -> str:

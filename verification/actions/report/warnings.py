@@ -94,6 +94,6 @@ def _mail(budget: Budget, day: date, spent: Decimal) -> None:
             f"Of what judges of {scope} may cost on {day} (UTC), "
             f"{saying.usd(spent)} of {saying.usd(budget.usd_per_day)} are spent or set aside.\n"
             "What comes once it is used up is undecided, and a person is asked.\n\n"
-            f"{link('settings_budgets', project=project.slug)}\n"
+            f"{link('morning_report', project=project.slug)}\n"
         ),
     )

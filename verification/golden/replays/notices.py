@@ -10,6 +10,7 @@ import logging
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from smtplib import SMTPException
+from uuid import UUID
 
 from django.core.mail import EmailMessage, get_connection
 from django.db.models import F, OuterRef, QuerySet, Subquery
@@ -29,7 +30,7 @@ from verification.golden.models import (
     ReplayState,
 )
 from verification.golden.replays.places import url_of
-from verification.reviews.notices import mailing
+from verification.reviews.notices import lists, mailing
 from verification.reviews.notices.due import Due
 from verification.reviews.notices.quiet import quiet_projects
 from verification.reviews.notices.services import Pace, only_one, wake
@@ -38,6 +39,7 @@ from verification.reviews.notices.text import one_line
 logger = logging.getLogger(__name__)
 
 SEND_TASK = "verification.golden.send_notice"
+LIST = "golden"
 KEPT_FOR = timedelta(days=2)
 """So long a regression is told of; later it is no news."""
 MOST_NAMED = 10
@@ -60,6 +62,10 @@ def choose(*, access: Access, is_told: bool) -> None:
         GoldenNotice.objects.get_or_create(member=member)
     else:
         GoldenNotice.objects.filter(member=member).delete()
+
+
+def turn_off(member: UUID) -> None:
+    GoldenNotice.objects.filter(member__uuid=member).delete()
 
 
 def due(now: datetime) -> QuerySet[GoldenNotice]:
@@ -121,7 +127,7 @@ class _Line:
 
 def _mail(member: Member, replay: Replay) -> None:
     regressed, project = replay.counts[Change.REGRESSED], one_line(member.project.name, 60)
-    lines = _lines(member, replay)
+    lines, away = _lines(member, replay), lists.address_of(member, LIST)
     context = {
         "project": project,
         "replay": replay,
@@ -130,12 +136,13 @@ def _mail(member: Member, replay: Replay) -> None:
         "more": regressed - len(lines),
         "link": url_of(replay),
         "settings": link("golden_schedule", project=member.project.slug),
+        "unsubscribe": away,
     }
     EmailMessage(
         subject=f"{regressed} of {replay.total} golden cases regressed in {project}",
         body=render_to_string("golden/mail_regressed.txt", context),
         to=[member.user.email],
-        headers={"Auto-Submitted": "auto-generated"},
+        headers=lists.headers_of(away),
         connection=get_connection(timeout=mailing.TIMEOUT_SECONDS),
     ).send()
 

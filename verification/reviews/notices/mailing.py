@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from django.conf import settings
-from django.core import signing
 from django.core.mail import EmailMessage, get_connection
 from django.template.loader import render_to_string
 
 from loomverify.accounts.mails import link
 from loomverify.accounts.models import Member
+from verification.reviews.notices.lists import address_of, headers_of
 from verification.reviews.notices.telling import Told
 from verification.reviews.notices.text import one_line
 
-SALT = "loomverify.reviews.notices"
 TIMEOUT_SECONDS = 10
 FILES = "django.core.mail.backends.filebased.EmailBackend"
 
@@ -20,19 +19,6 @@ FILES = "django.core.mail.backends.filebased.EmailBackend"
 def is_set_up() -> bool:
     """Whether mails go anywhere but into a folder that nobody was told of."""
     return bool(settings.ENV.email_url) or settings.EMAIL_BACKEND != FILES
-
-
-def token_of(member: Member) -> str:
-    """What turns a member's notices off, signed; it does not run out."""
-    return signing.dumps(str(member.uuid), salt=SALT)
-
-
-def member_named(token: str) -> str | None:
-    """The member's name that a token carries. None: it is none of ours."""
-    try:
-        return str(signing.loads(token, salt=SALT))
-    except signing.BadSignature:
-        return None
 
 
 def subject_of(told: Told) -> str:
@@ -49,7 +35,7 @@ def subject_of(told: Told) -> str:
 def send(member: Member, told: Told, *, is_example: bool = False) -> None:
     """Raises OSError or SMTPException: the mail server would not have it."""
     slug = member.project.slug
-    away = link("notice_unsubscribe", token=token_of(member))
+    away = address_of(member)
     context = {
         "told": told,
         "is_example": is_example,
@@ -62,10 +48,6 @@ def send(member: Member, told: Told, *, is_example: bool = False) -> None:
         subject=f"Example: {subject}" if is_example else subject,
         body=render_to_string("reviews/mail_notice.txt", context),
         to=[member.user.email],
-        headers={
-            "List-Unsubscribe": f"<{away}>",
-            "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
-            "Auto-Submitted": "auto-generated",
-        },
+        headers=headers_of(away),
         connection=get_connection(timeout=TIMEOUT_SECONDS),
     ).send()

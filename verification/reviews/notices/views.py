@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from uuid import UUID
-
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -15,7 +13,7 @@ from loomverify.accounts.access import AccessRequest, project_page
 from loomverify.accounts.models import Member, Role
 from loomverify.errors import InputError
 from verification.reviews.models import Notice
-from verification.reviews.notices import mailing, services
+from verification.reviews.notices import lists, mailing, services
 from verification.reviews.notices.forms import NoticeForm
 
 PAGE = ["GET", "HEAD", "POST"]
@@ -58,12 +56,12 @@ def review_notices_example(request: AccessRequest) -> HttpResponse:
 @require_http_methods(PAGE)
 def notice_unsubscribe(request: HttpRequest, token: str) -> HttpResponse:
     """The link in each mail: a page with one button, since mail programs open links by themselves."""
-    name = mailing.member_named(token)
+    named = lists.named_by(token)
     members = Member.objects.select_related("project", "user")
-    member = members.filter(uuid=UUID(name)).first() if name else None
-    if member is None:
+    member = members.filter(uuid=named[1]).first() if named else None
+    if named is None or member is None:
         return render(request, "reviews/notices_over.html", status=404)
     if request.method == "POST":
-        services.turn_off(member.uuid)
-    shown = {"member": member, "is_off": request.method == "POST"}
+        named[0].turn_off(member.uuid)
+    shown = {"member": member, "of": named[0], "is_off": request.method == "POST"}
     return render(request, "reviews/notices_unsubscribe.html", shown)
