@@ -10,7 +10,7 @@ from django.urls import reverse
 from loomverify.accounts.models import Project, Role
 from tests.actions.report.builders import full_night, in_the_night, make_action, make_change
 from tests.builders import make_project, make_run, make_user, signed_in
-from verification.actions.models import ActionKind
+from verification.actions.models import ActionKind, ActionState
 
 pytestmark = pytest.mark.django_db
 LINKS = re.compile(r'href="(/p/[^"]*|#[^"]*)"')
@@ -74,6 +74,26 @@ def test_the_chart_of_a_night_counts_each_run_in_its_hour_and_leads_to_it(
     assert [column.total for column in chart.columns] == [*[0] * 13, 8]
     assert chart.words == [tally.words for tally in answer.context["report"].endings]
     assert "<title>07:00: 8 runs, 1 pass, " in answer.content.decode()
+
+
+def test_what_is_held_leads_to_all_of_it_in_pages(client: Client, project: Project) -> None:
+    at = in_the_night(project)
+    for _ in range(60):
+        change = make_change(make_run(project, created_at=at))
+        make_action(change, state=ActionState.HELD, reason_code="conflict")
+        make_action(change, ActionKind.REVIEW_BRANCH)
+    make_action(make_change(make_run(project, created_at=at)))
+    make_action(make_change(make_run(project)), state=ActionState.HELD)
+
+    [path] = set(re.findall(r'href="([^"]*standing=held[^"]*)"', page(client, project)))
+    listed, address = 0, unescape(path)
+    while address:
+        answer = client.get(address)
+        listed += len(answer.context["rows"])
+        after = answer.context["next"]
+        address = f"{unescape(path)}&cursor={after}" if after else ""
+
+    assert listed == 60
 
 
 def test_an_empty_night_is_one_sentence(client: Client, project: Project) -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from django.db.models import Count, QuerySet
+from django.db.models import Count, OuterRef, QuerySet, Subquery
 
 from loomverify.accounts.models import Project
 from verification.actions.models import Action, ActionState, Change
@@ -11,19 +11,41 @@ from verification.runs.models import Run
 
 
 def actions_of(
-    project: Project, *, state: str = "", kind: str = "", repository: str = "", run: str = ""
+    project: Project,
+    *,
+    state: str = "",
+    kind: str = "",
+    repository: str = "",
+    run: str = "",
+    standing: str = "",
+    since: str = "",
+    until: str = "",
 ) -> QuerySet[Action]:
-    """A project's actions with all that a row shows, narrowed down; each filter may be empty."""
+    """A project's actions with all that a row shows, narrowed down; each filter may be empty.
+
+    `standing`: of each change that stands so, the one action that says it. `since` and `until`,
+    RFC 3339: when the run was submitted.
+    """
     wanted = {
         "state": state,
         "kind": kind,
         "change__repository__name": repository,
         "change__run__uuid": run,
+        "submitted_at__gte": since,
+        "submitted_at__lt": until,
+        "change__standing": standing,
     }
     rows = Action.objects.filter(project=project).select_related(
         "change__repository", "change__run"
     )
     rows = rows.defer("change__run__search", "change__run__result")
+    if standing:
+        says_so = Action.objects.filter(
+            change=OuterRef("change"),
+            kind=OuterRef("change__standing_kind"),
+            reason_code=OuterRef("change__standing_reason"),
+        )
+        rows = rows.filter(pk=Subquery(says_so.order_by("pk").values("pk")[:1]))
     return rows.filter(**{field: value for field, value in wanted.items() if value})
 
 

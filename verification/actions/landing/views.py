@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -24,6 +25,7 @@ from verification.actions.landing.wording import STATES
 from verification.actions.models import ActionKind, ActionState, Repository
 
 PER_PAGE = 50
+STANDINGS = ("reverted", "committed", "held", "proposed", "under_way")
 
 
 @require_safe
@@ -69,13 +71,23 @@ def action_detail(request: AccessRequest, action: UUID) -> HttpResponse:
 def _filters(request: AccessRequest) -> dict[str, str]:
     """What stands in the address and means something; the rest is left out."""
     given = request.GET
-    state, kind = given.get("state", ""), given.get("kind", "")
+    state, kind, standing = (given.get(name, "") for name in ("state", "kind", "standing"))
     return {
         "state": state if state in ActionState.values else "",
         "kind": kind if kind in ActionKind.values else "",
         "repository": given.get("repository", "")[:60].replace("\x00", ""),
         "run": uuid_in(given.get("run", "")),
+        "standing": standing if standing in STANDINGS else "",
+        **{name: _moment(given.get(name, "")) for name in ("since", "until")},
     }
+
+
+def _moment(text: str) -> str:
+    """As it is; '' where it is no moment with an offset."""
+    try:
+        return text if datetime.fromisoformat(text).tzinfo else ""
+    except ValueError:
+        return ""
 
 
 @require_POST

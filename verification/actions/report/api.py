@@ -72,12 +72,13 @@ class RunLineOut(Schema):
 
 
 class ChangesOut(Schema):
-    """`reasons` add up to `count`; `runs` names the newest."""
+    """`reasons` add up to `count`; `runs` names the newest, and `url` leads to all of them."""
 
     standing: str
     count: int
     reasons: dict[str, int]
     runs: list[RunLineOut]
+    url: str | None = Field(description="Null: nothing was done that could be listed.")
 
 
 class NeedOut(Schema):
@@ -206,6 +207,7 @@ def _rendered(found: Report, address: Address) -> MorningOut:
                 count=one.count,
                 reasons=dict(one.reasons),
                 runs=_lines(one.lines, address),
+                url=address(one.link) if one.link else None,
             )
             for one in found.standings
         ],

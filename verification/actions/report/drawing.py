@@ -105,6 +105,7 @@ class ChangesShown:
     reasons: str
     lines: Sequence[LineShown]
     more: int
+    url: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,6 +308,7 @@ class Shown:
             reasons=saying.listed(reasons) if reasons else "",
             lines=[self._line(line) for line in one.lines],
             more=one.count - len(one.lines),
+            url=self._url(one.link),
         )
 
     def _line(self, one: RunLine) -> LineShown:

@@ -75,7 +75,7 @@ def report(project: Project, night: Night) -> Report:
         processes=_processes(rows, span),
         stretches=_stretches(rows, steps_there),
         changes=sum(one.count for one in stood),
-        standings=_standings(stood, named),
+        standings=_standings(stood, named, span),
         earlier=counting.done_earlier(project, night),
         needs_count=sum(one.count for one in needs),
         needs=needs,
@@ -154,7 +154,9 @@ def _process(rows: Sequence[Ended], span: Mapping[str, str]) -> ProcessLine:
     )
 
 
-def _standings(stood: Sequence[Stood], named: Mapping[str, Sequence[Named]]) -> list[Changes]:
+def _standings(
+    stood: Sequence[Stood], named: Mapping[str, Sequence[Named]], span: Mapping[str, str]
+) -> list[Changes]:
     found = []
     for standing in saying.STANDINGS:
         rows = [one for one in stood if one.standing == standing]
@@ -167,9 +169,17 @@ def _standings(stood: Sequence[Stood], named: Mapping[str, Sequence[Named]]) -> 
                 count=sum(one.count for one in rows),
                 reasons=sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0])),
                 lines=[_changed(standing, one) for one in named.get(standing, ())],
+                link=_standing(standing, span),
             )
         )
     return found
+
+
+def _standing(standing: Standing, span: Mapping[str, str]) -> Link | None:
+    """The actions that say of its changes how they stand, one of each."""
+    if standing is Standing.NOTHING:
+        return None
+    return Link(Page.ACTIONS, query=urlencode({"standing": standing.value, **span}))
 
 
 def _became(standing: Standing, kind: str, reason: str) -> str:

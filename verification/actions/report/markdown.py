@@ -126,7 +126,8 @@ def _changes(report: Report, address: Address) -> Iterator[str]:
     for one in report.standings:
         if one.count:
             yield ""
-            yield f"### {saying.STANDINGS[one.standing]}: {one.count:,}"
+            count = _to(f"{one.count:,}", one.link, address) if one.link else f"{one.count:,}"
+            yield f"### {saying.STANDINGS[one.standing]}: {count}"
             yield ""
             yield from _of_one_standing(one, report, address)
     if report.earlier:

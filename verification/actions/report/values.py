@@ -138,12 +138,16 @@ class RunLine:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """Changes of one standing: all of them counted, by reason too, and the newest named."""
+    """Changes of one standing: all of them counted, by reason too, and the newest named.
+
+    `link` leads to all of them. None: nothing was done with them that could be listed.
+    """
 
     standing: Standing
     count: int
     reasons: Sequence[tuple[str, int]]
     lines: Sequence[RunLine]
+    link: Link | None = None
 
     def __post_init__(self) -> None:
         _adds_up(f"{self.standing} changes", self.count, [n for _, n in self.reasons])
