@@ -11,6 +11,7 @@ import pytest
 
 from loomverify.accounts.models import Project, Role
 from loomverify.env import environment
+from tests.actions.builders import make_repository
 from tests.actions.conftest import signed_in
 from tests.actions.landing.scene import BASE, PROCESS, Origin, Scene
 from tests.adapters.git.sshing import Sshd, fingerprint_of, new_key, ssh_served
@@ -142,6 +143,26 @@ def test_the_workers_own_key_is_for_the_projects_that_the_operator_names(
     assert "LOOMVERIFY_WORKER_SSH_PROJECTS" in page
     with pytest.raises(GitLost, match="own SSH key"):
         reaching.mirror_of(row)
+
+
+def test_where_secrets_are_is_told_to_admins_alone(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOOMVERIFY_KEY_SIGNING_PROJECTS", "ours")
+    named = {
+        "credential_reference": "LOOMVERIFY_KEY_TOKEN",
+        "signing_reference": "LOOMVERIFY_KEY_SIGNING",
+    }
+    make_repository(project, location="https://git.example.com/app.git", **named)
+
+    shown = {
+        role: Caller(project, role).get("/repositories").json()["items"][0]
+        for role in (Role.AGENT, Role.VIEWER, Role.REVIEWER, Role.EDITOR, Role.ADMIN)
+    }
+
+    for role, row in shown.items():
+        wanted = named if role is Role.ADMIN else dict.fromkeys(named, "")
+        assert {name: row[name] for name in named} == wanted
 
 
 @pytest.mark.parametrize(

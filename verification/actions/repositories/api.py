@@ -59,14 +59,18 @@ class RepositoryOut(RepositoryIn):
     created_at: datetime
 
     @classmethod
-    def of(cls, row: Repository) -> RepositoryOut:
+    def of(cls, row: Repository, *, role: Role = Role.ADMIN) -> RepositoryOut:
+        """Where secrets are is told to those who may say so."""
+        terms = asdict(Terms.of(row))
+        if not role.holds(Role.ADMIN):
+            terms |= {"credential_reference": "", "signing_reference": ""}
         return cls(
             id=row.uuid,
             name=row.name,
             reached_by=reached(row),
             created_by=row.created_by,
             created_at=row.created_at,
-            **asdict(Terms.of(row)),
+            **terms,
         )
 
 
@@ -78,17 +82,20 @@ class RepositoryList(Schema):
 @router.get(
     "/repositories",
     response={200: RepositoryList} | errors(400, 422),
-    summary="Repositories that changes land in",
+    summary="Repositories that changes land in; variables of secrets are named to admins alone",
 )
 def list_repositories(
     request: HttpRequest,
     cursor: str = "",
     limit: Annotated[int, Query(ge=1, le=MAX_LIMIT)] = DEFAULT_LIMIT,
 ) -> RepositoryList:
-    rows = Repository.objects.filter(project=access_of(request).project, is_removed=False)
+    access = access_of(request)
+    rows = Repository.objects.filter(project=access.project, is_removed=False)
     rows = rows.select_related("project")
     page, following = newest_first(rows, cursor=cursor, limit=limit)
-    return RepositoryList(items=[RepositoryOut.of(row) for row in page], next=following)
+    return RepositoryList(
+        items=[RepositoryOut.of(row, role=access.role) for row in page], next=following
+    )
 
 
 @router.post(
