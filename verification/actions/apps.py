@@ -10,7 +10,7 @@ class ActionsConfig(AppConfig):
         from verification.actions.landing import opening, selectors, working
         from verification.actions.models import Change
         from verification.actions.report import wiring
-        from verification.actions.repositories import taking
+        from verification.actions.repositories import taking, tidying
         from verification.runs import outbox, retention
         from verification.runs.exporting import archive
         from verification.runs.intake import changes
@@ -23,3 +23,4 @@ class ActionsConfig(AppConfig):
         changes.register(taking.take)
         archive.register(selectors.evidence_of_run)
         retention.NAMED_ELSEWHERE.append(Change)
+        retention.TIDIED_ELSEWHERE.append(tidying.tidy)

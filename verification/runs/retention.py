@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 
 from django.db import transaction
@@ -35,6 +35,9 @@ SPENT_AGE = timedelta(days=7)
 
 NAMED_ELSEWHERE: list[type[Model]] = []
 """Models of rooms above whose `blob` names content: registered in their `AppConfig.ready()`."""
+
+TIDIED_ELSEWHERE: list[Callable[[], object]] = []
+"""What rooms above keep of runs outside of the database, called once a day."""
 
 
 def purge_expired(now: datetime | None = None) -> int:

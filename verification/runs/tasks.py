@@ -37,6 +37,8 @@ def keep_house() -> None:
     kept.sweep()
     retention.forget_spent()
     call_command("clearsessions")
+    for tidy in retention.TIDIED_ELSEWHERE:
+        tidy()
 
 
 @worker_process_init.connect

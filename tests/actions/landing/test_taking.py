@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import io
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -8,10 +10,13 @@ from django.conf import settings
 from django.test import TestCase
 
 from loomverify.accounts.access import SYSTEM
+from tests.actions.builders import make_repository
 from tests.actions.landing.scene import BASE, Scene
 from tests.runs.conftest import problem
 from verification.actions.models import Change, Repository
-from verification.actions.repositories import services
+from verification.actions.repositories import services, tidying
+from verification.actions.repositories.reaching import mirror_of
+from verification.runs import retention
 from verification.runs.models import Run
 
 pytestmark = pytest.mark.django_db
@@ -133,6 +138,92 @@ def test_what_would_be_redacted_cannot_land_as_it_was_verified(scene: Scene) -> 
     assert (left, submitted_objects() != []) == ([], True)
     assert taken.status_code == 202
     assert not Change.objects.exclude(run__uuid=taken.json()["id"]).exists()
+
+
+SECRET = "sk-abcdefgh"
+
+
+@pytest.mark.parametrize("as_bundle", [False, True])
+def test_a_secret_can_be_taken_away_and_is_stored_nowhere(scene: Scene, as_bundle: bool) -> None:
+    scene.origin.commit(
+        {
+            "keys.py": f"KEY = '{SECRET}'\n",
+            "old.py": f"'{SECRET}'\n",
+            "run.sh": "x\n",
+            "b.txt": "b\n",
+        }
+    )
+    scene.project.redaction_patterns = ["sk-[a-z0-9]{8}"]
+    scene.project.save()
+    cleaned = {"keys.py": "KEY = None\n", "old.py": None, "b.txt": None, "moved.txt": "b\n"}
+
+    if as_bundle:
+        taken = scene.taken(scene.answer("", change={"patch": None, "bundle": {
+            "base64": scene.bundle({"keys.py": "KEY = None\n"})}}))  # fmt: skip
+    else:
+        (scene.origin.clone / "run.sh").chmod(0o755)
+        taken = scene.submitted(cleaned)
+    change = scene.verify(taken)
+    scene.act()
+
+    assert scene.actions_of(change) == {"commit": ("done", "")}
+    assert scene.origin.show("rev-parse", "main^{tree}") == change.tree_sha
+    assert change.blob is None
+    assert not stored_with(SECRET)
+    archive = b"".join(scene.agent.get(f"/runs/{change.run.uuid}/evidence.zip").streaming_content)
+    with zipfile.ZipFile(io.BytesIO(archive)) as found:
+        assert not [name for name in found.namelist() if SECRET.encode() in found.read(name)]
+
+
+def test_a_secret_that_is_taken_away_is_so_upon_a_base_that_moved(scene: Scene) -> None:
+    scene.origin.commit({"keys.py": f"KEY = '{SECRET}'\n"})
+    scene.project.redaction_patterns = ["sk-[a-z0-9]{8}"]
+    scene.project.save()
+    change = scene.verified({"keys.py": "KEY = None\n"})
+    scene.origin.commit({"notes.txt": "Others were here.\n"})
+    mirror_of(scene.repository).prune("now")
+
+    scene.act()
+    scene.verify(Change.objects.get(follows=change))
+    scene.act()
+
+    assert scene.origin.show("show", "main:keys.py") == "KEY = None"
+    assert not stored_with(SECRET)
+
+
+def stored_with(text: str) -> list[Path]:
+    """Files of the evidence store that hold it."""
+    stored = (settings.MIRRORS.parent / "evidence").rglob("*")
+    return [path for path in stored if path.is_file() and text.encode() in path.read_bytes()]
+
+
+def test_what_was_submitted_goes_from_our_copy_and_lands_all_the_same(scene: Scene) -> None:
+    change, other = scene.verified({"app.py": None}), scene.verified({"notes.txt": None})
+    mirror = mirror_of(scene.repository)
+    mirror.prune()
+    is_young = mirror.has(change.tree_sha)
+
+    mirror.prune("now")
+
+    assert (is_young, mirror.has(change.tree_sha), mirror.has(other.tree_sha)) == (
+        True,
+        False,
+        False,
+    )
+    assert mirror.has(change.base_sha)
+    scene.act()
+    assert scene.actions_of(change) == {"commit": ("done", "")}
+    scene.verify(Change.objects.get(follows=other))
+    scene.act()
+    assert scene.origin.show("ls-tree", "-r", "--name-only", "main") == ""
+
+
+def test_once_a_day_each_copy_is_tidied_and_a_broken_one_keeps_no_other(scene: Scene) -> None:
+    scene.submitted({"app.py": None})
+    make_repository(scene.project, location="no-place")
+
+    assert tidying.tidy() == 1
+    assert tidying.tidy in retention.TIDIED_ELSEWHERE
 
 
 def test_a_bundle_is_taken_and_kept_for_the_worker_that_lands_it(scene: Scene) -> None:

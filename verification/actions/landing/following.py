@@ -15,7 +15,7 @@ from verification.actions.landing.opening import (
     open_action,
 )
 from verification.actions.landing.standing import standing_of
-from verification.actions.landing.steps import mirror_for
+from verification.actions.landing.steps import mirror_for, verified_tree
 from verification.actions.models import Action, ActionKind, ActionState, Change, Mode
 from verification.engine.landing import MAX_REVERIFICATIONS
 from verification.runs.intake.request import submit
@@ -58,6 +58,7 @@ def verify_again(action: Action, tip: str | None) -> dict[str, Any]:
         return to_a_person(action, "base_moved", detail)
     mirror = mirror_for(action)
     mirror.resolve(change.repository.target_branch)
+    verified_tree(action, mirror)
     tree = mirror.rebased(change.base_sha, change.tree_sha, tip)
     tip_tree = mirror.tree_of(tip)
     if tree == tip_tree:

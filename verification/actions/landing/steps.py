@@ -22,6 +22,7 @@ from verification.engine.landing import (
     review_branch,
 )
 from verification.runs import evidence_store
+from verification.runs.models import RunFile
 
 HEADS = "refs/heads/"
 
@@ -129,7 +130,7 @@ def _restore(action: Action, mirror: Mirror) -> Planned:
     if tip is None or there != mirror.tree_of(change.base_sha):
         raise Moved(ref, change.base_sha, tip)
     message = message_of(_told(action), restores=standing_of(change).commit)
-    new = _made(action, mirror, _verified_tree(action, mirror), tip, message)
+    new = _made(action, mirror, verified_tree(action, mirror), tip, message)
     return Planned(ref, tip, new, [RefUpdate(ref, tip, new)])
 
 
@@ -156,20 +157,39 @@ def _is_in(mirror: Mirror, commit: str, branch: str, tip: str) -> bool:
 
 def _verified_commit(action: Action, mirror: Mirror) -> str:
     """One commit upon the base, with the very tree that was verified."""
-    tree = _verified_tree(action, mirror)
+    tree = verified_tree(action, mirror)
     return _made(action, mirror, tree, action.change.base_sha, message_of(_told(action)))
 
 
-def _verified_tree(action: Action, mirror: Mirror) -> str:
-    """Raises Held: the change gives something else now."""
+def verified_tree(action: Action, mirror: Mirror) -> str:
+    """Have the tree that was verified in the mirror, which keeps nothing for long.
+
+    Raises:
+        Held: the change gives something else now.
+    """
     change = action.change
-    given = Given(ChangeKind(change.kind), _content(change), change.commit_sha)
-    found = resolve(mirror, change.repository, given, base=change.base_sha)
-    if found.tree != change.tree_sha:
+    if change.blob is None and change.kind != ChangeKind.COMMIT:
+        tree = mirror.with_files(change.base_sha, _stored_files(change))
+    else:
+        given = Given(ChangeKind(change.kind), _content(change), change.commit_sha)
+        tree = resolve(mirror, change.repository, given, base=change.base_sha).tree
+    if tree != change.tree_sha:
         raise Held(
             "tree_differs", "Applied again, the change gives other files than were verified."
         )
-    return found.tree
+    return tree
+
+
+def _stored_files(change: Change) -> dict[str, tuple[str, bytes] | None]:
+    """What is changed, from the files of the run: of a project that redacts, nothing else is kept."""
+    files: dict[str, tuple[str, bytes] | None] = {}
+    for one in change.paths:
+        files |= {one[name]: None for name in ("path", "from") if name in one}
+    modes = {one["path"]: one["mode"] for one in change.paths if "mode" in one}
+    rows = RunFile.objects.filter(run=change.run_id, path__in=modes).select_related("blob__project")
+    for row in rows:
+        files[row.path] = (modes[row.path], evidence_store.read_blob(row.blob))
+    return files
 
 
 def _content(change: Change) -> bytes:

@@ -75,6 +75,19 @@ def mirror_of(repository: Repository) -> Mirror:
     return Mirror(_mirrored_in(repository), remote)
 
 
+def prune_mirror(repository: Repository) -> bool:
+    """Let what nobody needs any more go from our copy; the remote is not asked. False: no copy.
+
+    Raises:
+        GitLost: it could not be done; another day may do.
+    """
+    folder = _mirrored_in(repository)
+    if not folder.is_dir():
+        return False
+    Mirror(folder, Remote(repository.location)).prune()
+    return True
+
+
 def forget_mirror(repository: Repository) -> None:
     """Remove our copy, with all that was ever submitted to it."""
     shutil.rmtree(_mirrored_in(repository), ignore_errors=True)

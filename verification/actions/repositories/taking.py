@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from loomverify.accounts.access import Access
@@ -123,7 +123,12 @@ def _applied(
 ) -> Applied:
     base_tree = mirror.tree_of(found.base)
     diff = mirror.patch_of(base_tree, found.tree).decode(errors="replace")
-    paths = [{"path": one.path, "status": one.status} for one in found.paths]
+    redacts = bool(project.redaction_patterns)
+    paths = (
+        _rebuilt_from(mirror, found)
+        if redacts
+        else [{"path": one.path, "status": one.status} for one in found.paths]
+    )
     changed = frozenset(one.path for one in found.paths if one.status != DELETED)
     return Applied(
         files=partial(_contents, mirror, found.tree),
@@ -136,9 +141,30 @@ def _applied(
             "kind": given.kind.value,
             "paths": sorted(changed),
         },
-        keep=partial(_keep, project, repository, given, found, paths),
+        keep=partial(
+            _keep,
+            project,
+            repository,
+            replace(given, content=b"") if redacts else given,
+            found,
+            paths,
+        ),
         forget=mirror.forget,
     )
+
+
+def _rebuilt_from(mirror: Mirror, found: Resolved) -> list[dict[str, str]]:
+    """The paths with all that it takes to make the tree again from the files that are stored.
+
+    What was sent may hold what the project redacts, where it is taken away, and is not kept.
+    """
+    modes = {one.path: one.mode for one in mirror.entries(found.tree)}
+    return [
+        {"path": one.path, "status": one.status}
+        | ({"mode": modes[one.path]} if one.path in modes else {})
+        | ({"from": one.old_path} if one.old_path else {})
+        for one in found.paths
+    ]
 
 
 def _contents(mirror: Mirror, tree: str) -> Iterator[tuple[str, bytes]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import zlib
 from base64 import b85decode
+from collections.abc import Mapping
 from typing import Final
 
 from verification.adapters.git.calling import Ended, Git, lost, lost_on_submitted
@@ -60,6 +61,21 @@ def with_patch(git: Git, base: str, patch: bytes) -> str:
             if reason_of(applied.code, applied.said) in ("mirror_broken", "missing"):
                 _read_all(git, base)
             raise _refused(applied, _breaks_lines(patch))
+        return git.run("write-tree", variables=index).line
+
+
+def with_files(git: Git, base: str, files: Mapping[str, tuple[str, bytes] | None]) -> str:
+    """Return the tree of `base` with these files, each its mode and content; None: it is gone."""
+    lines = [f"0 {'0' * 40}\t{path}\0" for path, file in files.items() if file is None]
+    for path, file in files.items():
+        if file is not None:
+            written = git.run("hash-object", "-w", "--stdin", given=file[1]).line
+            lines.append(f"{file[0]} {written}\t{path}\0")
+    with scratch(git) as folder:
+        index = {"GIT_INDEX_FILE": str(folder / "index")}
+        _read_base(git, base, index)
+        given = "".join(lines).encode()
+        git.run("update-index", "-z", "--index-info", given=given, variables=index)
         return git.run("write-tree", variables=index).line
 
 

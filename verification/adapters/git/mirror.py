@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Final
@@ -113,6 +113,12 @@ class Mirror:
         with self._ready() as git:
             return changing.with_patch(git, base, patch)
 
+    def with_files(self, base: str, files: Mapping[str, tuple[str, bytes] | None]) -> str:
+        """Return the tree of `base` with these files, each its mode and content; None: it is gone."""
+        base = self.resolve(sha(base))
+        with self._ready() as git:
+            return changing.with_files(git, base, files)
+
     def with_bundle(self, base: str, bundle: bytes) -> tuple[str, str]:
         """Return tree and tip."""
         base = self.resolve(sha(base))
@@ -165,6 +171,15 @@ class Mirror:
                     self.tree_of(update.new)
                 self._check_descent(update)
             landing.push(git, updates, lands_checked_out=lands_checked_out)
+
+    def prune(self, age: str = "1.day.ago") -> None:
+        """Let go of what no branch of the remote reaches and nobody has written for so long.
+
+        What is being applied is younger: git marks an object as new whenever it is written again.
+        """
+        with self._ready() as git, making.locked(git):
+            git.run("repack", "-A", "-d", "-q", f"--unpack-unreachable={age}")
+            git.run("prune", f"--expire={age}")
 
     def forget(self) -> None:
         """Remove the mirror, with all that was ever submitted to it; the next call makes it anew."""
