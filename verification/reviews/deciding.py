@@ -262,6 +262,7 @@ def _stored(word: _Word, decision: Decision, verb: str) -> Decision:
         state=review.state,
         takes_effect_at=review.takes_effect_at,
         decided_at=review.decided_at or word.now if is_complete else None,
+        told_at=None,  # of the round before, where the review was opened again
         assigned_to=review.assigned_to_id if is_complete else None,
         **FREE,
     )

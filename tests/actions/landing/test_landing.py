@@ -5,13 +5,14 @@ from typing import NoReturn
 import pytest
 from django.utils import timezone
 
+from loomverify.accounts.models import AuditEntry
 from tests.actions.landing.scene import BASE, Scene, git
 from tests.model_server import ModelServer
 from tests.runs.conftest import problem
 from tests.runs.judged import FAILING
 from verification.actions.landing import working
 from verification.actions.models import Action, Change, Repository
-from verification.runs.models import BaseFile, OutboxEvent, RunFile
+from verification.runs.models import BaseFile, OutboxEvent, Review, RunFile
 
 pytestmark = pytest.mark.django_db
 
@@ -112,6 +113,46 @@ def test_a_base_that_moved_into_the_same_lines_keeps_the_work_on_a_branch_and_as
     assert scene.origin.show("rev-parse", f"{name}^{{tree}}") == change.tree_sha
     change.run.refresh_from_db()
     assert change.run.review_state == "pending"
+
+
+def test_where_the_base_moved_after_an_approval_the_person_is_asked_again(scene: Scene) -> None:
+    change = scene.verified({"notes.txt": "One.\nTwo and a half.\nThree.\n"}, tier=1)
+    scene.decide(change.run, "pass")
+    scene.origin.commit({"notes.txt": "One.\n2.\nThree.\n"})
+    scene.act()
+
+    asked = Review.objects.get()
+    assert scene.actions_of(change)["commit"] == ("held", "base_moved")
+    assert (asked.state, asked.round, asked.reasons) == ("pending", 2, ["change_held"])
+    noted = AuditEntry.objects.get(verb="review.opened_again")
+    assert noted.reason == "The target branch moved, and it conflicts in notes.txt."
+    assert OutboxEvent.objects.filter(topic="review.requested").count() == 2
+    change.run.refresh_from_db()
+    assert (change.run.review_state, change.run.final_outcome) == ("decided", "pass")
+
+    scene.decide(change.run, "fail")
+    scene.act()
+
+    asked.refresh_from_db()
+    change.run.refresh_from_db()
+    assert (asked.state, change.run.final_outcome) == ("decided", "fail")
+    assert scene.actions_of(change)["commit"] == ("withdrawn", "overtaken")
+
+
+def test_an_approval_stands_while_the_person_is_asked_again_and_the_work_is_verified_anew(
+    scene: Scene,
+) -> None:
+    change = scene.verified({"notes.txt": "One.\nTwo and a half.\nThree.\n"}, tier=1)
+    scene.decide(change.run, "pass")
+    scene.origin.commit({"notes.txt": "One.\n2.\nThree.\n"})
+    scene.act()
+
+    scene.agent.post(f"/runs/{change.run.uuid}/reverify")
+    scene.verify(change)
+
+    change.run.refresh_from_db()
+    assert (change.run.review_state, change.run.final_outcome) == ("decided", "pass")
+    assert Review.objects.get().state == "pending"
 
 
 def test_what_is_proposed_only_waits_for_a_persons_word(scene: Scene) -> None:

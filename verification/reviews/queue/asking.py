@@ -13,6 +13,7 @@ from loomverify.accounts.access import Access
 from loomverify.accounts.audit import record
 from loomverify.errors import InputError
 from processes.selectors import definition_of
+from verification.engine import reviewing
 from verification.reviews.queue.arranging import tell_requested
 from verification.runs import flags
 from verification.runs.models import Review, ReviewState, Run, RunState
@@ -26,6 +27,8 @@ def ask_about(
     *, access: Access, runs: Sequence[UUID], why: str, reason: str = flags.ASKED_FOR
 ) -> int:
     """Open a review of each of these runs, and return of how many: others have one already.
+
+    Where a change is held, one that was decided opens again: what was decided cannot be done.
 
     Raises:
         InputError: `review.too_many`
@@ -45,6 +48,9 @@ def _ask(access: Access, pk: int, why: str, reason: str) -> bool:
         review = rows.filter(run=pk).first()
         locked = Run.objects.select_for_update(of=("self",), no_key=True)
         run = locked.select_related("process", "task").defer("search", "result").get(pk=pk)
+        if review is not None and _is_to_be_decided_again(review, reason):
+            _open_again(access, review, run, why, reason)
+            return True
         is_free = review is None or (review.state in CLOSED and not review.told_at)
         if not is_free or run.review_state != flags.NOBODY or run.state != RunState.FINISHED:
             return False
@@ -58,6 +64,35 @@ def _ask(access: Access, pk: int, why: str, reason: str) -> bool:
         tell_requested(access.actor, review, run, review.created_at)
         record(access.actor, "review.asked_for", review, project=access.project, reason=why[:300])
     return True
+
+
+def _is_to_be_decided_again(review: Review, reason: str) -> bool:
+    is_in_effect = review.state == ReviewState.DECIDED and review.told_at is not None
+    return is_in_effect and reason == flags.CHANGE_HELD
+
+
+def _open_again(access: Access, review: Review, run: Run, why: str, reason: str) -> None:
+    """A round of its own; what was decided stands until then, as with a change of mind."""
+    now = timezone.now()
+    Review.objects.filter(pk=review.pk).update(
+        state=ReviewState.PENDING,
+        round=review.round + 1,
+        reviewers=1,
+        is_adjudication=False,
+        is_blind=False,
+        reasons=[reason],
+        created_at=now,
+        rank_at=reviewing.rank_at(now, URGENCY),
+        urgency=URGENCY,
+        assigned_to=None,
+        expires_at=None,
+        decided_at=None,
+        takes_effect_at=None,
+        **flags.UNCLAIMED,
+    )
+    review.refresh_from_db()
+    tell_requested(access.actor, review, run, now)
+    record(access.actor, "review.opened_again", review, project=access.project, reason=why[:300])
 
 
 def _opened(run: Run, known: Review | None, reason: str) -> dict[str, Any]:
