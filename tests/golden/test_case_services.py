@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+import re
 import threading
 from datetime import timedelta
 from typing import Any
@@ -27,6 +29,7 @@ from verification.engine.golden.replay import World
 from verification.engine.golden.standing import Standing
 from verification.engine.verifier import VerifierSpec
 from verification.golden.cases import selectors, services
+from verification.golden.cases.importing import import_cases
 from verification.golden.models import GoldenCase, GoldenCaseVersion, GoldenFile, ReplayResult
 from verification.golden.replaying import LEGACY, judge_case
 from verification.runs import retention
@@ -56,6 +59,25 @@ def current(case: GoldenCase) -> GoldenCaseVersion:
 def told(verb: str) -> list[tuple[str, str]]:
     found = AuditEntry.objects.filter(verb=f"golden_case.{verb}").order_by("pk")
     return [(one.actor, one.reason) for one in found]
+
+
+def test_what_the_project_redacts_is_in_no_case(db: None) -> None:
+    project = make_project("secretive")
+    project.redaction_patterns = ["sk-[a-z]+"]
+    project.save()
+    run = {"output": "key sk-abc"}
+    files = {"sk-abd.txt": "sk-abe", "plain.txt": "plain"}
+
+    case = make_case(project, "sk-case", run=run, files=files)
+
+    assert case.name == "sk-case"
+    version = GoldenCaseVersion.objects.get(case=case)
+    told = json.dumps(selectors.document_of(version))
+    assert "[redacted]" in told
+    assert not re.findall("sk-ab.", told)
+    import_cases(access=editor_of(project), documents=[document("another", run=run, files=files)])
+    imported = GoldenCaseVersion.objects.get(case__name="another")
+    assert not re.findall("sk-ab.", json.dumps(selectors.document_of(imported)))
 
 
 def test_a_case_gives_back_the_document_that_it_was_made_of(project: Project) -> None:

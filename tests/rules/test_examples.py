@@ -56,6 +56,15 @@ def pin(process: Process, text: str = "Revenue: TBD", **more: Any) -> Pin:
     return services.pin(process=process, text=text, **options).pin
 
 
+def test_what_the_project_redacts_is_in_no_example(process: Process) -> None:
+    process.project.redaction_patterns = ["sk-[a-z]+"]
+    process.project.save()
+
+    made = pin(process, "TBD: sk-abc", note="From sk-abd.")
+
+    assert (made.text, made.note) == ("TBD: [redacted]", "From [redacted].")
+
+
 def refused(process: Process, text: str = "", **more: Any) -> tuple[int, str, Any]:
     with pytest.raises(InputError) as raised:
         pin(process, text, **more)

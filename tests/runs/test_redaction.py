@@ -78,6 +78,30 @@ def test_one_pattern_after_another_replaces_what_is_left() -> None:
     assert Redaction([r"a+", r"\[redacted\]b"]).content(b"xaab") == b"x[redacted]"
 
 
+def test_names_and_keys_are_redacted_where_they_are_stored(agent: Caller, project: Project) -> None:
+    Project.objects.filter(pk=project.pk).update(redaction_patterns=TOKEN)
+    call = {"tool": "fetch", "success": True, "args": {"sk-aa": 1, "sk-bb": {"sk-cc": "x"}}}
+    files = {"sk-abc.txt": "One.", "sk-abd.txt": "Two.", "plain.txt": "Three."}
+
+    run = agent.submit(
+        task={"id": "T-sk-abc", "description": "Do it."}, files=files, tool_calls=[call]
+    )
+    again = agent.submit(task={"id": "T-sk-abc", "description": "Do it."})
+    other = agent.submit(task={"id": "T-sk-abd", "description": "Do it."})
+
+    ids = [Run.objects.get(uuid=one["id"]).task.external_id for one in (run, again, other)]
+    stored = Run.objects.get(uuid=run["id"])
+    names = sorted(stored.files.values_list("path", flat=True))
+    assert ids[0] == ids[1] != ids[2]
+    assert ids[0].startswith("T-[redacted] ")
+    assert names[0] == "[redacted].txt"
+    assert len(names) == 3
+    [kept] = stored.submission.body["tool_calls"]
+    assert sorted(kept["args"].values(), key=str) == [1, {"[redacted]": "x"}]
+    told = [*ids, *names, json.dumps(stored.submission.body), json.dumps(run)]
+    assert not [one for one in told if "sk-" in one]
+
+
 @pytest.mark.parametrize("where", ["output", "files"])
 def test_patterns_that_take_too_long_refuse_the_run_and_store_nothing(
     agent: Caller, project: Project, where: str

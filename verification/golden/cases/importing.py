@@ -13,6 +13,7 @@ from loomverify.accounts.audit import record
 from loomverify.accounts.models import Role
 from loomverify.errors import Conflict, InputError, Issue, Loc
 from verification.golden.cases.likeness import Alike, Sketched
+from verification.golden.cases.redacting import redacted
 from verification.golden.cases.versions import Content, add_all, store_files
 from verification.golden.documents.parsing import collected
 from verification.golden.documents.reading import read_case
@@ -45,7 +46,7 @@ def import_cases(
         Conflict: `golden.retired`; `golden.name_taken`, by somebody at this very moment.
     """
     access.need(Role.EDITOR)
-    contents = _read(documents)
+    contents = _read(access, documents)
     if not dry_run:
         store_files(access.project, *contents)
     with transaction.atomic():
@@ -57,11 +58,11 @@ def import_cases(
     return replace(planned, near=near)
 
 
-def _read(documents: Sequence[Mapping[str, Any]]) -> list[Content]:
+def _read(access: Access, documents: Sequence[Mapping[str, Any]]) -> list[Content]:
     seen: dict[str, int] = {}
 
     def read(document: Mapping[str, Any], loc: Loc) -> Content:
-        content = Content.of(read_case(document, loc=loc))
+        content = Content.of(read_case(redacted(access.project, document), loc=loc))
         name = content.name
         if name in seen:
             msg = f"The case {name!r} is here twice: it is number {seen[name] + 1} too."

@@ -16,6 +16,7 @@ from loomverify.accounts.models import Role
 from loomverify.errors import Conflict, InputError, NotFound
 from verification.engine.golden.standing import Standing
 from verification.golden.cases.accepting import accepted
+from verification.golden.cases.redacting import redacted
 from verification.golden.cases.selectors import case_of, document_of
 from verification.golden.cases.shipping import ensure_shipped as ensure_shipped
 from verification.golden.cases.versions import Content, add, store_files, told
@@ -38,7 +39,7 @@ def create_case(
         Conflict: `golden.name_taken`, also by a case that was retired.
     """
     access.need(Role.EDITOR)
-    content = Content.of(read_case(document))
+    content = Content.of(read_case(redacted(access.project, document)))
     store_files(access.project, content)
     name = content.read.document.id
     try:
@@ -141,7 +142,7 @@ def _replace(change: _Change) -> GoldenCaseVersion:
     access = change.access
     if not change.reason.strip():
         raise InputError("reason.missing", "Say why, in a sentence.", loc=("body", "reason"))
-    content = Content.of(read_case(change.document))
+    content = Content.of(read_case(redacted(access.project, change.document)))
     if content.read.document.id != change.case.name:
         raise InputError("golden.renamed", "A case keeps its name.", loc=("body", "id"))
     store_files(access.project, content)

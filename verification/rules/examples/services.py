@@ -14,6 +14,7 @@ from processes.models import Process, Rule
 from verification.rules.examples.selectors import rule_row
 from verification.rules.examples.sources import Source, pinnable, text_of
 from verification.rules.models import Expected, Pin
+from verification.runs.intake.redaction import Redaction
 from verification.runs.storable import storable
 
 MAX_PINS = 50
@@ -46,7 +47,9 @@ def pin(
         InputError: no text that could be pinned.
     """
     access.need(Role.EDITOR)
-    kept = text_of(source) if source else pinnable(text)
+    redaction = Redaction(access.project.redaction_patterns)
+    kept = redaction.json(text_of(source) if source else pinnable(text))
+    note = redaction.json(note)
     place = {"run": source.run, "path": source.path, "evidence": source.evidence} if source else {}
     with transaction.atomic():
         rule = _locked(rule_row(process, name, access.actor.user))

@@ -9,6 +9,8 @@ from contextlib import suppress
 from functools import cache
 from typing import Any
 
+from django.utils.crypto import salted_hmac
+
 from loomverify.errors import FaultError, InputError
 from verification.adapters.probe import ChildProbe, TookTooLong
 from verification.engine.checks.materials import is_binary
@@ -18,6 +20,7 @@ BASE_SECONDS = 1.5
 SECONDS_A_TEXT = 0.002
 BYTES_A_SECOND = 20_000_000
 TRIES = 2
+SALT = "loomverify.redaction"
 MARKED = (
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
@@ -45,6 +48,18 @@ class Redaction:
             return node
         texts = [text.encode() for text in strings(node)]
         return rebuilt(node, (text.decode() for text in self._replaced(texts)))
+
+    def keyed(self, node: Any) -> Any:
+        """Return a JSON of anybody's making with its keys redacted, too; none takes another's place."""
+        if isinstance(node, list | tuple):
+            return [self.keyed(child) for child in node]
+        if not isinstance(node, dict):
+            return self.json(node)
+        kept: dict[str, Any] = {}
+        for key, name in zip(node, self.json(list(node)), strict=True):
+            free = name if name not in kept else apart(name, key)
+            kept[free] = self.keyed(node[key])
+        return kept
 
     def content(self, content: bytes, path: str = "") -> bytes:
         """Redact a text file, whatever it is written in; what is no text stays as it is.
@@ -87,6 +102,11 @@ class Redaction:
                 if number == TRIES - 1:
                     raise FaultError("redaction could not run") from error
         raise AssertionError("unreachable")
+
+
+def apart(kept: str, name: str) -> str:
+    """A redacted name that differs where what was redacted does, without telling what it was."""
+    return f"{kept} {salted_hmac(SALT, name).hexdigest()[:8]}"
 
 
 def _encodings(content: bytes) -> list[str]:

@@ -24,13 +24,15 @@ from verification.runs.intake.archive import (
 )
 from verification.runs.intake.multipart import ARCHIVES, RUN_LOC, read_parts
 from verification.runs.intake.reading import MAX_JSON_BYTES, inline_files, parse_body, validate_body
-from verification.runs.intake.redaction import Redaction
+from verification.runs.intake.redaction import Redaction, apart
 from verification.runs.intake.schemas import RunIn
 from verification.runs.remediations.rows import check_named
 
 NOTHING: Mapping[str, IO[bytes]] = MappingProxyType({})
 Contents = Callable[[], Iterator[tuple[str, bytes]]]
 
+FREE_FIELDS = frozenset({"args", "result", "files_changed"})
+MAX_TASK_ID, MAX_PATH = 200, 500
 LARGE_BYTES = 1_000_000
 _large = threading.RLock()
 """One large submission at a time: each may hold a hundred megabytes while it is read.
@@ -94,6 +96,8 @@ def _submit(
     archives: Mapping[str, IO[bytes]],
     loc: Loc,
 ) -> services.Submitted:
+    redaction = Redaction(access.project.redaction_patterns)
+    run = _named(run, redaction)
     target = services.find_target(access=access, body=run)
     if run.remediation is not None:
         check_named(
@@ -104,9 +108,8 @@ def _submit(
             task=run.task.id,
             loc=(*loc, "remediation"),
         )
-    redaction = Redaction(access.project.redaction_patterns)
     change = changes.applied(access, run, archives=archives, loc=loc)
-    kept = redaction.json(_told(run, change))
+    kept = _redacted(_told(run, change), redaction)
     files, base = (
         _store_files(access, contents, redaction)
         for contents in (_changed(change, redaction, loc) if change else _given(run, archives, loc))
@@ -122,6 +125,26 @@ def _submit(
         keep_change=change.keep if change else None,
     )
     return services.submit_run(access=access, intake=intake)
+
+
+def _named(run: RunIn, redaction: Redaction) -> RunIn:
+    """With the task's id as it is stored: what is of different tasks stays apart."""
+    task = run.task.id
+    kept = redaction.json(task)
+    if kept == task:
+        return run
+    named = apart(kept[: MAX_TASK_ID - 9], task)
+    return run.model_copy(update={"task": run.task.model_copy(update={"id": named})})
+
+
+def _redacted(told: dict[str, Any], redaction: Redaction) -> dict[str, Any]:
+    """Our own keys stay; those of what tools were given and gave are anybody's."""
+    kept: dict[str, Any] = redaction.json(told)
+    kept["task"]["id"] = told["task"]["id"]
+    for call in kept.get("tool_calls", ()):
+        for field in FREE_FIELDS & call.keys():
+            call[field] = redaction.keyed(call[field])
+    return kept
 
 
 def _told(run: RunIn, change: changes.Applied | None) -> dict[str, Any]:
@@ -148,7 +171,8 @@ def _changed(change: changes.Applied, redaction: Redaction, loc: Loc) -> list[Co
 
     def files() -> Iterator[tuple[str, bytes]]:
         for path, content in change.files():
-            if path in change.changed and redaction.content(content, path) != content:
+            is_kept = redaction.content(content, path) == content and redaction.json(path) == path
+            if path in change.changed and not is_kept:
                 change.forget()
                 raise InputError(
                     "change.redacted",
@@ -229,5 +253,8 @@ def _store_files(access: Access, contents: Contents, redaction: Redaction) -> di
     for path, content in contents():
         kept = redaction.content(content, path)
         store_contents(access.project, [kept])
-        files[path] = digest_of(kept)
+        name = redaction.json(path)
+        if name in files:
+            name = apart(name, path)
+        files[name[:MAX_PATH]] = digest_of(kept)
     return files
