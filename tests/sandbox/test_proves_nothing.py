@@ -111,6 +111,42 @@ def test_a_package_of_go_that_ends_its_tests_is_in_doubt(engine: APIClient) -> N
     assert "x/b ended well before any of its tests was told" in report.contradiction
 
 
+MAKEFILE = """all: out.txt dir/x
+out.txt: in.txt
+	{out}
+dir/x: in.txt | dir
+	cp in.txt dir/x
+dir:
+	mkdir dir
+test: all told.txt
+	cat told.txt
+told.txt: in.txt
+	{told}
+"""
+MADE = {"in.txt": "a", "out.txt": "3 passed", "told.txt": "3 passed"}
+
+
+@pytest.mark.parametrize("plan", ["", "Build commands: `make`\n\nTest commands: `make test`\n"])
+@pytest.mark.parametrize(
+    ("out", "told", "statuses"),
+    [
+        ("cp in.txt out.txt", "echo 3 passed > told.txt", (Status.PASSED, Status.PASSED)),
+        ("false", "echo 3 passed > told.txt", (Status.ERROR, Status.SKIPPED)),
+        ("cp in.txt out.txt", "false", (Status.PASSED, Status.ERROR)),
+        ("rm out.txt; false", "false", (Status.FAILED, Status.SKIPPED)),
+    ],
+    ids=["good", "build", "test", "gone"],
+)
+def test_what_make_could_have_made_is_made_anew(
+    engine: APIClient, plan: str, out: str, told: str, statuses: tuple[Status, ...]
+) -> None:
+    work = {**MADE, "Makefile": MAKEFILE.format(out=out, told=told)}
+
+    found = tried(engine, work, "build", "test", plan=plan)
+
+    assert tuple(found.reports[gate].status for gate in ("build", "test")) == statuses
+
+
 def test_a_package_of_the_work_that_is_called_node_runs_no_tests(engine: APIClient) -> None:
     work = {
         "package.json": '{"workspaces": ["ours"], "scripts": {"test": "node --test"}}',

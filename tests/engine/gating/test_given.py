@@ -307,3 +307,21 @@ def test_no_plan_raises_or_adds_a_gate(commands: dict[str, list[str]]) -> None:
     changed = with_named(part, Named(commands), PATHS)
 
     assert [one.gate for one in changed.stages] == [one.gate for one in part.stages]
+
+
+@pytest.mark.parametrize(
+    ("command", "made"),
+    [
+        ("make", 'make -B "$@" >'),
+        ("make dist", 'make -B "$@" dist >'),
+        ("make -n dist", ""),
+        ("make A=1", ""),
+    ],
+)
+def test_make_makes_anew_what_somebody_names(command: str, made: str) -> None:
+    stage = planned(Language.MAKE, "build", command)
+
+    assert made in stage.command
+    assert made or stage.command == command
+    assert stage.is_given
+    assert not stage.skipped

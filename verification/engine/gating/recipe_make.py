@@ -11,18 +11,32 @@ from verification.engine.gating.stages import (
     BUILD,
     LINT,
     NO_ENTRY_POINT,
+    REPORT,
     TEST,
     TYPES,
     Install,
     Part,
     Stage,
 )
-from verification.engine.gating.unforeseen import unless_said
+from verification.engine.gating.unforeseen import COULD_NOT_RUN_EXIT_CODE, unless_said
 
 TARGETS = {BUILD: (b"all", b"build"), TEST: (b"check", b"test", b"tests")}
 _TARGET = re.compile(rb"^([\w.-]+(?:[ \t]+[\w.-]+)*)[ \t]*::?(?![:=])", re.MULTILINE)
 _NO_SUCH_TOOL = r"Error 12[67]( \(|$)"
 """A program that the image has not."""
+MAX_MADE = 5_000
+# All that was submitted is as old: nothing of it would be made anew. So every rule counts as out of
+# date, but those whose target was made in this container: some can be run only once (`mkdir out`).
+_MADE = f"""touch -t 202001020000 "{REPORT}.begun"
+find . ! -name . ! -path './GOAL' -newer "{REPORT}.begun" | sed 's|^[.]/||' | head -n {MAX_MADE} > "{REPORT}.made"
+set --
+while IFS= read -r one; do set -- "$@" -o "$one"; done < "{REPORT}.made"
+"""
+# What fails only where it is made anew may lie in a rule that cannot be run twice.
+_DOUBTED = f"""if [ $code != 0 ] && [ ! -e "GOAL" ] && make GOAL > "{REPORT}.again" 2>&1; then
+  echo 'It is made by what was submitted, and cannot be made anew from the rest.'
+  exit {COULD_NOT_RUN_EXIT_CODE}
+fi"""
 
 
 def make(component: Component, paths: Sequence[str], read: Read) -> Part:
@@ -44,5 +58,11 @@ def _stage(gate: str, targets: set[bytes]) -> Stage:
     if not known:
         names = " or ".join(one.decode() for one in TARGETS[gate])
         return Stage(gate, skipped=f"No Makefile has a target {names}.")
-    command = unless_said(_NO_SUCH_TOOL, f"make {known[0]}")
-    return Stage(gate, f"{command}\nexit $code")
+    return Stage(gate, made_anew(known[0]))
+
+
+def made_anew(goal: str = "") -> str:
+    """A shell's text that makes a goal, by default the first of all; its name needs no quotes."""
+    command = unless_said(_NO_SUCH_TOOL, f'make -B "$@" {goal}'.rstrip())
+    made, doubted = (text.replace("GOAL", goal) for text in (_MADE, _DOUBTED))
+    return f"{made}{command}\n{doubted}\nexit $code"

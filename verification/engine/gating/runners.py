@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from verification.engine.gating.components import Language
+from verification.engine.gating.recipe_make import made_anew
 from verification.engine.gating.recipe_node import reporting, with_more
 from verification.engine.gating.stages import BUILD, LINT, REPORT, TEST, TYPES, Stage
 
@@ -182,6 +183,7 @@ _NODE_FINE = re.compile(
     r"pass-?(?:with|on)[\w-]*)(?:[=.]|$)).*",
     re.DOTALL | re.IGNORECASE,
 )
+_MAKE = re.compile(r"make(?:\s+([A-Za-z][\w.-]{0,99}))?")
 _NPM_TEST = re.compile(rf"(?:npm|yarn|pnpm)(?: run)? (?:test|t)(?: --silent)?(?: --{REST})?")
 
 
@@ -189,12 +191,21 @@ def with_report(stage: Stage, language: Language, command: str) -> Stage | None:
     """The table's tool as somebody's one command would run it; None where it is another one."""
     if language is Language.NODE and stage.gate == TEST:
         return _by_node(stage, " ".join(command.split()))
+    if language is Language.MAKE and stage.gate in (BUILD, TEST):
+        return _by_make(stage, command)
     tests = _TESTS.get(language, ()) if stage.gate == TEST else ()
     for runner in (*tests, *_OTHERS.get((language, stage.gate), ())):
         match = runner.called.fullmatch(command.strip())
         if match and runner.anchor in stage.command:
             return _with_arguments(stage, runner, match["rest"])
     return None
+
+
+def _by_make(stage: Stage, command: str) -> Stage | None:
+    match = _MAKE.fullmatch(command.strip())
+    if match is None:
+        return None
+    return replace(stage, command=made_anew(match[1] or ""), skipped="", is_given=True)
 
 
 def _by_node(stage: Stage, command: str) -> Stage | None:
