@@ -73,6 +73,17 @@ def test_a_failed_test_is_told_at_its_place_in_its_module(engine: APIClient) -> 
     assert (failure.path, failure.line) == ("app/src/test/java/b/AppTest.java", 8)
 
 
+def test_tests_that_were_ended_are_no_tests_that_passed(engine: APIClient) -> None:
+    path = "core/src/test/java/a/EndTest.java"
+    ends = MAVEN["core/src/test/java/a/CalcTest.java"].replace("CalcTest", "EndTest")
+    work = {**MAVEN, path: ends.replace("Assert.", "System.exit(0); Assert.")}
+
+    report = tried(engine, work, "install", "test", settings=ROOMY).reports["test"]
+
+    assert report.status is Status.FAILED
+    assert report.contradiction
+
+
 def test_what_does_not_compile_is_told_at_its_place_and_not_tried(engine: APIClient) -> None:
     path = "app/src/main/java/b/App.java"
     broken = {**MAVEN, path: MAVEN[path].replace("return", "return null +")}

@@ -236,6 +236,17 @@ def test_gradle_tells_of_its_tests_where_it_is_told_to(engine: APIClient) -> Non
     assert [one.name for one in found["test"].failures] == ["fails"]
 
 
+def test_tests_of_gradle_that_were_ended_prove_nothing(engine: APIClient) -> None:
+    one = "package a;\n\npublic class {0} {{\n  @org.junit.Test public void is() {{ {1} }}\n}}\n"
+    tests = {"CalcTest": "", "EndTest": "System.exit(0);", "OtherTest": "int x = 1 / 0;"}
+    place = "lib/src/test/java/a/{}.java"
+    work = {**GRADLE, **{place.format(name): one.format(name, say) for name, say in tests.items()}}
+
+    report = tried(engine, work, "test", settings=ROOMY).reports["test"]
+
+    assert report.contradiction == "ended well before its runner came to its end", report
+
+
 def test_gradle_that_does_not_compile_names_the_line(engine: APIClient) -> None:
     wrong = {
         **GRADLE,

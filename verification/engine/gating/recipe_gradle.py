@@ -49,6 +49,7 @@ _AFRESH = afresh("build.gradle*", "build", ".gradle")
 _BUILD = f"""{_AFRESH}
 {unless_said(_UNFORESEEN, f"{_GRADLE} --offline testClasses")}
 exit $code"""
+_TRAILER = "loomverify: all tests that began have ended"
 # Where it failed, and nothing was written, no test says why.
 _TEST = f"""{_AFRESH}
 {unless_said(_UNFORESEEN, f"{_GRADLE} --offline --continue test")}
@@ -56,6 +57,7 @@ _TEST = f"""{_AFRESH}
 {{ echo '<testsuites>'
 [ ! -d "{REPORT}.d" ] || find "{REPORT}.d" -name '*.xml' -type f -exec sed '1s/^<?xml[^>]*?>//' {{}} \\;
 echo '</testsuites>'; }} > "{REPORT}"
+[ -e "{REPORT}.open" ] || echo '{_TRAILER}'
 exit $code"""
 
 
@@ -65,7 +67,7 @@ def gradle(component: Component, paths: Sequence[str]) -> Part:
         Stage(BUILD, _BUILD, Expected(ProblemFormat.JAVAC, Stream.OUT)),
         Stage(TYPES, skipped="The build checks the types."),
         Stage(LINT, skipped="No linter is configured."),
-        Stage(TEST, _TEST, Expected(TestFormat.JUNIT)),
+        Stage(TEST, _TEST, Expected(TestFormat.JUNIT), trailer=_TRAILER),
         NO_ENTRY_POINT,
     )
     return Part(
