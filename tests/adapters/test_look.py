@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from verification.adapters.sandbox.tools.look_languages import is_passed_over, language_of
 from verification.adapters.sandbox.tools.look_levels import (
     ERROR,
     NOTE,
@@ -42,7 +43,7 @@ NOTHING: dict[str, Any] = {
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
     """Tools that find nothing, beside work of one file."""
-    for name in ("look.py", "look_levels.py"):
+    for name in ("look.py", "look_languages.py", "look_levels.py"):
         shutil.copy(TOOLS / name, tmp_path / name)
     (tmp_path / "look/cache").mkdir(parents=True)
     (tmp_path / "rules").mkdir()
@@ -269,3 +270,46 @@ def pem(body: str, kind: str = "") -> str:
 )  # fmt: skip
 def test_a_secret_is_severe_where_its_form_proves_it(name: str, value: str, level: str) -> None:
     assert secret_level(name, value) == level
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "language"),
+    [
+        ("a.PY", b"", "python"),
+        ("tool", b"#!/usr/bin/env python3\n", "python"),
+        ("tool", b"#! /usr/local/bin/python3.12 -u\n", "python"),
+        ("tool", b"#!/usr/bin/env -S A=1 node --test\r\n", "javascript"),
+        ("tool.cgi", b"#!/usr/bin/ruby", "ruby"),
+        ("tool", b"#!/usr/bin/env deno", "typescript"),
+        ("tool", b"#!/bin/sh\n", ""),
+        ("tool", b"#!/usr/bin/env\n", ""),
+        ("tool", b"#!\n", ""),
+        ("tool", b"\xff\x00python\n", ""),
+        ("a.js", b"#!/usr/bin/env python3\n", "javascript"),
+    ],
+)
+def test_what_a_script_is_in_is_told_by_its_name_or_its_first_line(
+    tmp_path: Path, name: str, content: bytes, language: str
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+
+    assert language_of(str(path)) == language
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "is_told"),
+    [
+        ("a.vue", b"", True),
+        ("tool", b"#!/bin/sh\n", True),
+        ("a.sh", b"#!/bin/sh\n", False),
+        ("LICENSE", b"MIT\n", False),
+    ],
+)
+def test_code_that_no_rule_is_read_in_is_told(
+    tmp_path: Path, name: str, content: bytes, is_told: bool
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+
+    assert is_passed_over(str(path)) is is_told

@@ -146,6 +146,25 @@ def test_work_cannot_switch_off_who_looks_at_it(engine: APIClient) -> None:
     }
 
 
+def test_scripts_without_a_suffix_are_searched_by_their_first_line(engine: APIClient) -> None:
+    scripts = {
+        "bin/one": "#!/usr/bin/env python3\nimport subprocess\n\n"
+        "def run(x):\n    subprocess.run(x, shell=True)\n",
+        "bin/two": "#!/usr/bin/env node\neval(process.argv[2]);\n",
+        "bin/three": "#!/bin/sh\neval $1\n",
+        "src/App.vue": "<script>\neval(location.hash)\n</script>\n",
+    }
+
+    found = problems(looked_at(engine, {**NODE, **scripts}))
+
+    assert {(path, rule) for path, _, rule in found} >= {
+        ("bin/one", "S602"),
+        ("bin/two", "javascript.code-from-text"),
+        ("bin/three", "look:not-searched"),
+        ("src/App.vue", "look:not-searched"),
+    }
+
+
 def test_what_is_not_looked_at_is_said_and_blames_nobody(engine: APIClient) -> None:
     packed = {"a.js": "let a = 1;" * 30_000, "b.js": "let a = 1;\n" * 100_000, "c.js": "eval( {\n"}
 

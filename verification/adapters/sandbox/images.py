@@ -57,6 +57,7 @@ _FILES: Mapping[str, tuple[str, ...]] = {
         "run_unittest.py",
         "look.txt",
         "look.py",
+        "look_languages.py",
         "look_levels.py",
         *sorted(f"rules/{one.name}" for one in (FOLDER / "rules").glob("*.yaml")),
     ),

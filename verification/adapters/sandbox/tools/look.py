@@ -22,6 +22,11 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 if TYPE_CHECKING:
+    from verification.adapters.sandbox.tools.look_languages import (
+        PYTHON,
+        is_passed_over,
+        language_of,
+    )
     from verification.adapters.sandbox.tools.look_levels import (
         ERROR,
         NOTE,
@@ -30,6 +35,7 @@ if TYPE_CHECKING:
         secret_level,
     )
 else:
+    from look_languages import PYTHON, is_passed_over, language_of
     from look_levels import ERROR, NOTE, WARNING, danger_level, secret_level
 
 HERE = Path(__file__).resolve().parent
@@ -48,20 +54,10 @@ MAX_PACKED_BYTES, MAX_LINE_BYTES = 200_000, 5_000
 """Code with longer lines than this was written by a program; above this size it is not looked at."""
 MAX_FILE_BYTES = 10_000_000
 BATCH_BYTES = 60_000_000
+MAX_SCRIPTS = 200
 MAX_RESULTS = 5_000
 MAX_MESSAGE_CHARS = 400
 
-PYTHON = (".py", ".pyi", ".pyw")
-LANGUAGES = {
-    "python": PYTHON,
-    "javascript": (".js", ".jsx", ".mjs", ".cjs"),
-    "typescript": (".ts", ".tsx", ".mts", ".cts"),
-    "go": (".go",),
-    "java": (".java",),
-    "ruby": (".rb", ".rake", ".gemspec"),
-    "php": (".php", ".phtml"),
-}
-LANGUAGE_OF = {suffix: language for language, many in LANGUAGES.items() for suffix in many}
 NOT_READ = (
     "Syntax error",
     "Lexical error",
@@ -139,15 +135,23 @@ def seconds() -> float:
 
 
 def dangers(place: Place, files: Sequence[tuple[str, int]]) -> Iterator[Found]:
-    """Ruff's S rules; nothing in the work says what is looked at."""
-    for path, _ in files:
-        if path.endswith(PYTHON) and not is_read_alike(Path(path).read_bytes()):
+    """Ruff's S rules; nothing in the work says what is looked at. Scripts are named one by one."""
+    python = [path for path, _ in files if language_of(path) == "python"]
+    for path in python:
+        if not is_read_alike(Path(path).read_bytes()):
             raise Broken(f"{path} is Python in another encoding than UTF-8.")
+    scripts = [path for path in python if not path.endswith(PYTHON)]
+    yield from dangers_below(place, [str(place.folder)])
+    for start in range(0, len(scripts), MAX_SCRIPTS):
+        yield from dangers_below(place, scripts[start : start + MAX_SCRIPTS])
+
+
+def dangers_below(place: Place, named: Sequence[str]) -> Iterator[Found]:
     said = (
         "check --isolated --no-respect-gitignore --ignore-noqa --no-cache "
         "--select S --ignore S101 --output-format json --config"
     )
-    words = [*said.split(), "exclude = []", str(place.folder)]
+    words = [*said.split(), "exclude = []", *named]
     for one in listed(run(RUFF, words, place, codes=(0, 1))):
         if place.has(one["filename"]):
             code, at = one["code"] or "", one["location"]
@@ -227,8 +231,11 @@ def patterns(place: Place, files: Sequence[tuple[str, int]]) -> Iterator[Found]:
     """Our own rules, over files that are named one by one, so that none can be ignored."""
     targets = []
     for path, size in files:
-        language = LANGUAGE_OF.get(Path(path).suffix.lower())
-        if language and is_packed(path, size):
+        language = language_of(path)
+        if not language and is_passed_over(path):
+            said = "It holds code that is searched for secrets, and not for bad patterns."
+            yield Found(NOTE, "look:not-searched", said, path)
+        elif language and is_packed(path, size):
             said = "It is too large, or its lines are too long, to be searched for bad patterns."
             yield Found(NOTE, "look:too-large", said, path)
         elif language:
