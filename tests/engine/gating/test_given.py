@@ -325,3 +325,11 @@ def test_make_makes_anew_what_somebody_names(command: str, made: str) -> None:
     assert made or stage.command == command
     assert stage.is_given
     assert not stage.skipped
+
+
+def test_a_step_into_the_same_folder_hides_no_tool() -> None:
+    stage = planned(Language.PYTHON, "test", "cd . && python -m pytest -x")
+
+    assert stage == planned(Language.PYTHON, "test", "python -m pytest -x")
+    assert stage.expected
+    assert not planned(Language.PYTHON, "test", "cd a && python -m pytest").expected

@@ -188,6 +188,19 @@ def test_what_is_expected_where_no_component_is_found_is_in_doubt() -> None:
     assert commands(part) == {}
 
 
+def test_a_plan_may_call_a_component_by_its_language() -> None:
+    files = {"requirements.txt": "", "package.json": "{}", "web/package.json": "{}"}
+    text = (
+        "## Test commands (Node.js)\n```sh\nx\n```\n## Build commands (python)\n```sh\ny\n```\n"
+        "## Test commands (python)\n```sh\ncd . && z\n```\n"
+    )
+
+    found = {part.component.name: commands(part) for part in plan(text, files).parts}
+
+    assert found[". (node)"] == {"test": "x"}
+    assert found[". (python)"] == {"build": "y", "test": "cd . && z"}
+
+
 def test_of_two_languages_in_a_folder_a_plan_means_the_first() -> None:
     files = {"setup.py": "", "package.json": "{}"}
 

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from verification.engine.gating.plain import is_plain
 from verification.engine.gating.plans import MAX_COMMAND_CHARS, MAX_LINES, commands_of
 
 FENCED = """\
@@ -70,11 +71,50 @@ def test_headings_in_each_shape_name_their_commands() -> None:
         (f"Test commands:\n```bash\n{'x' * (MAX_COMMAND_CHARS + 1)}\n```", {}),
         ("Test commands:\n```bash\n" + "x\n" * (MAX_LINES + 1) + "```", {}),
         ("Test commands:\n````bash\n```\ninner\n```\n````\nLint commands:\n```sh\nx\n```",
-         {"test": ("```", "inner", "```"), "lint": ("x",)}),
+         {"test": ("inner",), "lint": ("x",)}),
+        ("### 3. Test Commands\n```bash\nnpm test\n```", {"test": ("npm test",)}),
+        ("## 2.1 **Build commands**\n```\nmake\n```", {"build": ("make",)}),
+        ("Test commands:\n- `pytest -x`\n- `pytest slow`.\n* `tox` - all\n\nLint: no",
+         {"test": ("pytest -x", "pytest slow", "tox")}),
+        ("## Test\n- `parse`\n- `write`\n", {}),
+        ("Test Commands: pytest -x", {"test": ("pytest -x",)}),
+        ("Test: pytest -x", {}),
+        ("Test commands: see below", {}),
+        ("- Test commands:\n\n    ```bash\n    pytest\n    ```\nBuild: `x`",
+         {"test": ("pytest",), "build": ("x",)}),
+        ("  1. Setup:\n\t```sh\n\tnpm ci\n\t```", {"install": ("npm ci",)}),
+        ("````markdown\n# Plan\n## Test Commands\n```bash\npytest\n```\n````\n",
+         {"test": ("pytest",)}),
+        ("An example:\n````markdown\n## Test Commands\n```bash\npytest\n```\n````\n", {}),
     ],
 )  # fmt: skip
 def test_what_is_a_command_and_what_is_not(plan: str, found: dict[str, tuple[str, ...]]) -> None:
     assert commands_of(plan) == found
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["pytest", "pytest -x tests/unit", "pytest -k name", "python -m pytest", "npm test",
+     "npm run test:unit", "go test ./...", "cd app && npm ci && npm test", "make check",
+     "cargo test --workspace", "./run.sh --all", "python3 manage.py test", "mvn -q test"],
+)  # fmt: skip
+def test_plain_words_that_can_only_be_a_command_are_one(command: str) -> None:
+    assert commands_of(f"Test commands: {command}\n") == {"test": (command,)}
+
+
+@pytest.mark.parametrize(
+    "prose",
+    ["make sure that it works", "go through all tests", "go test it all.", "pytest is used",
+     "pytest, then ruff", "python tests", "node tests are run", "none", "cd app", "npm", "&&",
+     "make tests pass", "pytest -x.", "run pytest", "x" * 1_000, "pytest `a`", ""],
+)  # fmt: skip
+def test_plain_words_that_could_be_prose_are_no_command(prose: str) -> None:
+    assert not is_plain(prose)
+
+
+@given(st.text(max_size=400))
+def test_no_words_make_the_question_fail(text: str) -> None:
+    assert is_plain(text) in (True, False)
 
 
 @given(st.text(alphabet="Test Comands:`~#*\n$ -\\x", max_size=300))
@@ -86,5 +126,14 @@ def test_no_plan_raises_and_every_command_stood_in_it(plan: str) -> None:
 
 
 def test_a_hostile_plan_is_read_in_linear_time() -> None:
-    for plan in ("test " * 100_000, "**" * 200_000, "test" + " " * 400_000 + "x", "`" * 400_000):
+    for plan in (
+        "test " * 100_000,
+        "**" * 200_000,
+        "test" + " " * 400_000 + "x",
+        "`" * 400_000,
+        "````\n```\n" * 10_000,
+        "test commands:\n" + "- `x\n" * 40_000,
+        "# 1.1.1 " * 20_000,
+        "test commands: " + "pytest a." * 20_000,
+    ):
         assert commands_of(plan) == {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -25,6 +26,7 @@ from verification.engine.gating.stages import (
 
 REPLACED = frozenset({BUILD, TYPES, TEST, RUN})
 """What looks at the work on nobody's behalf is the table's; a process may leave lint to a plan."""
+_HERE = re.compile(r"\A\s*cd\s+\./?\s*&&\s*")
 REPORTS = "The work names a command that reports nothing: the usual one was run."
 
 
@@ -115,7 +117,7 @@ def _replaced(stage: Stage, language: Language, commands: Sequence[str]) -> Stag
     if not commands:
         return stage
     if len(commands) == 1:
-        [command] = commands
+        command = _HERE.sub("", commands[0])
         told = with_report(stage, language, command) or asked(stage, language, command)
         if told:
             return told

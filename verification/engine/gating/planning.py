@@ -19,6 +19,20 @@ from verification.engine.gating.recipes import Files, part_of
 from verification.engine.gating.stages import BUILD, LINT, OWN_FILE, RUN, TEST, Part
 from verification.engine.gating.words import with_reports
 
+SPOKEN = {
+    word: language
+    for language, words in {
+        Language.PYTHON: "Python python",
+        Language.NODE: "Node node Node.js JavaScript TypeScript",
+        Language.GO: "Go go Golang",
+        Language.RUST: "Rust rust",
+        Language.JAVA: "Java java Kotlin",
+        Language.RUBY: "Ruby ruby",
+        Language.PHP: "PHP php",
+        Language.DOTNET: ".NET C#",
+    }.items()
+    for word in words.split()
+}
 _TRIES = frozenset({BUILD, TEST})
 
 
@@ -107,20 +121,35 @@ def _by_component(
     components: Sequence[Component], planned: Mapping[str | None, Named]
 ) -> Mapping[Component, Named]:
     """A folder means the first component in it; no folder, the first of all."""
-    firsts = {component.folder: component for component in reversed(components)}
-    found = {firsts[folder]: one for folder, one in planned.items() if folder in firsts}
+    firsts = _firsts(components)
+    found: dict[Component, Named] = {}
+    for folder, one in planned.items():
+        if folder is not None and folder in firsts:
+            found[firsts[folder]] = _joined(found.get(firsts[folder], Named()), one)
     if not components:
         return found
-    first, general = components[0], planned.get(None, Named())
-    own = found.get(first, Named())
-    rest = general.without(own.gates)
-    found[first] = Named(
-        {**rest.commands, **own.commands},
-        own.starts or rest.starts,
-        own.unreadable or general.unreadable or _nowhere(planned, firsts),
-        {**general.seconds, **own.seconds},
-    )
+    first = components[0]
+    joined = _joined(found.get(first, Named()), planned.get(None, Named()))
+    found[first] = replace(joined, unreadable=joined.unreadable or _nowhere(planned, firsts))
     return found
+
+
+def _joined(first: Named, second: Named) -> Named:
+    """Of two lists for one gate the first counts."""
+    rest = second.without(first.gates)
+    return Named(
+        {**rest.commands, **first.commands},
+        first.starts or rest.starts,
+        first.unreadable or second.unreadable,
+        {**second.seconds, **first.seconds},
+    )
+
+
+def _firsts(components: Sequence[Component]) -> Mapping[str, Component]:
+    """By the folder, and by the language as a heading may call it, unless a folder is called so."""
+    folders = {component.folder: component for component in reversed(components)}
+    spoken = {component.language: component for component in reversed(components)}
+    return {**{word: spoken[one] for word, one in SPOKEN.items() if one in spoken}, **folders}
 
 
 def _nowhere(planned: Mapping[str | None, Named], known: Collection[str]) -> str:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+
+from verification.engine.gating.plain import is_plain
 
 MAX_PLAN_CHARS = 200_000
 MAX_LINES = 50
 MAX_COMMAND_CHARS = 4_000
 SHELLS = frozenset({"", "bash", "sh", "shell", "zsh", "console", "shell-session", "terminal"})
 YAML = frozenset({"yaml", "yml"})
+MARKDOWN = frozenset({"", "markdown", "md"})
 LIMITS = "limits"
 """Stands in place of a gate: below it are the seconds of all of them."""
 GATES = {
@@ -23,14 +26,15 @@ GATES = {
     "limits": LIMITS, "timeouts": LIMITS,
 }  # fmt: skip
 _HEADING = re.compile(
-    r"""^\s{0,3}(?:[-*+]\s+|\d{1,3}[.)]\s+)?(?P<mark>\#{1,6}\s+)?(?P<bold>\*\*|__)?
+    r"""^\s{0,3}(?:[-*+]\s+|\d{1,3}[.)]\s+)?(?P<mark>\#{1,6}\s+)?(?:\d{1,3}(?:\.\d{1,3}){0,3}[.)]?\s+)?(?P<bold>\*\*|__)?
     (?P<gate>[A-Za-z-]{3,14})(?P<check>\s+check)?(?P<word>\s+(?:commands?|steps?|scripts?))?\s*
     (?:\((?P<folder>[^()]{1,300})\)\s*)?
     (?P<colon>:)?(?:\*\*|__)?(?P<after>:)?(?:\s*\#+)?\s*(?P<rest>.*)$""",
     re.VERBOSE | re.IGNORECASE,
 )
-_FENCE = re.compile(r"^ {0,3}(?P<fence>`{3,}|~{3,})\s*(?P<info>[^`]*)$")
+_FENCE = re.compile(r"^(?P<indent>[ \t]{0,20})(?P<fence>`{3,}|~{3,})\s*(?P<info>[^`]*)$")
 _INLINE = re.compile(r"`+([^`]+)`+\.?")
+_BULLET = re.compile(r"\s{0,20}(?:[-*+]|\d{1,3}[.)])\s+`([^`]+)`\s*(?:[.:(–—-].*)?")  # noqa: RUF001
 _PROMPT = re.compile(r"^\s*[$%>]\s+")
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 
@@ -74,9 +78,10 @@ def blocks_of(plan: str) -> Iterator[Block]:
     """Yield what the plan names for its gates, in the plan's order.
 
     A heading is bold, of Markdown, or a line that ends with a colon. Commands stand in a fenced or
-    an indented block below it, or behind the colon in backticks. What is no shell's is none.
+    an indented block below it, each in backticks in a list, or behind the colon: in backticks, or
+    plain, where nothing else could be meant. What is no shell's is none.
     """
-    lines = plan[:MAX_PLAN_CHARS].splitlines()
+    lines = _unwrapped(plan[:MAX_PLAN_CHARS].splitlines(), MARKDOWN)
     position = 0
     while position < len(lines):
         heading = _heading(lines[position])
@@ -115,23 +120,43 @@ def _below(heading: Heading, lines: Sequence[str], position: int) -> tuple[Block
     block = Block(heading.gate, heading.folder)
     if heading.rest:
         inline = _INLINE.fullmatch(heading.rest)
-        return replace(block, commands=_clean([inline[1]]) if inline else ()), position
+        plain = [heading.rest] if heading.names_commands and is_plain(heading.rest) else []
+        return replace(block, commands=_clean([inline[1]] if inline else plain)), position
     while position < len(lines) and not lines[position].strip():
         position += 1
     if position == len(lines):
         return block, position
     fence = _FENCE.match(lines[position])
     if fence is None:
-        found = list(_indented(lines, position)) if heading.names_commands else []
+        if not heading.names_commands:
+            return block, position
+        found = list(_listed(lines, position)) or list(_indented(lines, position))
         return replace(block, commands=_clean(found)), position + len(found)
     end = _past_fence(lines, position)
-    inner = lines[position + 1 : end - 1]
     info = fence["info"].split()
     shell = info[0].lower() if info else ""
+    inner = _inner(lines[position + 1 : end - 1], fence["indent"])
     if shell in YAML:
         return replace(block, yaml="\n".join(inner)), end
     is_shell = shell in SHELLS and (shell or heading.names_commands)
-    return replace(block, commands=_clean(inner) if is_shell else ()), end
+    return replace(block, commands=_clean(_unwrapped(inner, SHELLS)) if is_shell else ()), end
+
+
+def _inner(lines: Sequence[str], indent: str) -> Sequence[str]:
+    """As far from the left as the fences that they stand between."""
+    return [line.removeprefix(indent) for line in lines]
+
+
+def _unwrapped(lines: Sequence[str], kinds: Collection[str]) -> Sequence[str]:
+    """What stands in one fence of such a kind, where that is all; else the lines as they are."""
+    said = [number for number, line in enumerate(lines) if line.strip()]
+    opened = _FENCE.match(lines[said[0]]) if said else None
+    if opened is None or opened["info"].strip().lower() not in kinds:
+        return lines
+    end = _past_fence(lines, said[0])
+    if end != said[-1] + 1:
+        return lines
+    return _inner(lines[said[0] + 1 : end - 1], opened["indent"])
 
 
 def _past_fence(lines: Sequence[str], position: int) -> int:
@@ -144,6 +169,15 @@ def _past_fence(lines: Sequence[str], position: int) -> int:
         if closed and closed["fence"].startswith(opened["fence"]) and not closed["info"].strip():
             return end + 1
     return len(lines) + 1
+
+
+def _listed(lines: Sequence[str], position: int) -> Iterator[str]:
+    """Commands in backticks, each an entry of a list."""
+    for line in lines[position:]:
+        match = _BULLET.fullmatch(line)
+        if match is None:
+            return
+        yield match[1]
 
 
 def _indented(lines: Sequence[str], position: int) -> Iterator[str]:
