@@ -83,7 +83,8 @@ def parts_of(files: Mapping[str, str], plan: Mapping[str, Sequence[str]] | str) 
     """`plan` is a plan's text, or the commands that it names."""
     contents = {path: content.encode() for path, content in files.items()}
     known = Files(list(contents), contents.get)
-    found = components_of(contents, contents.get).found
+    words = plan if isinstance(plan, str) else ""
+    found = components_of(contents, contents.get, words).found
     own = placed(read_overrides(contents.get(OWN_FILE, b"{}")), found, list(contents))
     if isinstance(plan, str):
         return planned_parts(known, own, planned_of(plan))

@@ -213,3 +213,23 @@ def test_every_report_that_is_expected_has_a_format_of_its_gates_kind() -> None:
         if stage.expected
     }
     assert kinds == {(True, TestFormat), (False, ProblemFormat)}
+
+
+def test_a_module_that_is_replaced_by_one_of_the_work_is_read_for_an_install() -> None:
+    replaced = b"module a\n\nreplace example.com/shared => ../shared\n"
+    component = Component("a", Language.GO, ("go.mod",))
+    own, others = {"a/go.mod", "a/go.sum"}, {"shared/go.mod", "shared/go.sum"}
+
+    def inputs(manifest: bytes) -> set[str]:
+        contents = {**dict.fromkeys((*own, *others, "shared/a.go"), b""), "a/go.mod": manifest}
+        return set(part_of(component, Files(list(contents), contents.get)).install.inputs)
+
+    assert inputs(replaced) == own | others
+    assert inputs(b"module a\n") == own
+
+
+@pytest.mark.parametrize(("files", "is_made"), [({"go.mod": ""}, False), ({"a.go": ""}, True)])
+def test_files_of_go_without_a_module_are_made_one(files: dict[str, str], is_made: bool) -> None:
+    stages = stages_of(part_in(Language.GO, files))
+
+    assert all(("go mod init" in stages[gate].command) is is_made for gate in ("build", "test"))

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from verification.engine.gating.asking import asked
 from verification.engine.gating.components import Language
+from verification.engine.gating.recipe_go import with_compiler
 from verification.engine.gating.runners import with_report
 from verification.engine.gating.stages import (
     BUILD,
@@ -88,6 +89,8 @@ def _renamed(stage: Stage, language: Language, named: Named, *, is_own: bool) ->
         started = Stage(RUN, command, seconds=stage.seconds, is_given=True, starts=named.starts)
         return replace(started, is_own=is_own)
     changed = _replaced(stage, language, named.commands.get(stage.gate, ()))
+    if language is Language.GO and changed is not stage:
+        changed = replace(changed, command=with_compiler(changed.command))
     if changed is stage:
         return stage
     if is_own and stage.expected and not changed.expected:

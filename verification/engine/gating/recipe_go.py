@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from verification.engine.gating.components import Component, Read
@@ -24,7 +24,7 @@ from verification.engine.gating.stages import (
     Stream,
     deps_of,
 )
-from verification.engine.gating.unforeseen import unless_said
+from verification.engine.gating.unforeseen import COULD_NOT_RUN_EXIT_CODE, unless_said
 from verification.engine.reports.coverage import CoverageFormat
 from verification.engine.reports.problems import ProblemFormat
 from verification.engine.reports.testing import TestFormat
@@ -33,12 +33,24 @@ WARM = (
     "[ -d /tmp/go ] || [ ! -d /opt/loomverify/go-cache ] || cp -rs /opt/loomverify/go-cache /tmp/go"
 )
 """What the tools compiled is found again; a container begins without anything of its own."""
+WORDS_OF_RACE = "The image has no C compiler, which -race needs."
+_RACES = re.compile(r"\bgo\s+(?:test|build|run|vet|install)\b[^;&|\n]*\s--?race(?:=true)?(?:\s|$)")
+_NO_COMPILER = (
+    "command -v gcc > /dev/null || command -v clang > /dev/null || "
+    f"{{ echo '{WORDS_OF_RACE}' >&2; exit {COULD_NOT_RUN_EXIT_CODE}; }}"
+)
+_OF_NONE = "[ -e go.mod ] || go mod init example.com/work > /dev/null 2>&1"
+"""Files alone are tried as a module: Go tries nothing else."""
 _NEWER = r"^go: .*requires go >= [0-9.a-z]+ \(running go"
 """It asks for a newer one than the image has."""
 
+_MANY_MAINS = "|main redeclared in this block"
+"""Programs of one file each, side by side: they are no package together, and need not be."""
 MAX_MANIFEST_BYTES = 100_000
 MAX_MANIFESTS = 500
 _MANIFESTS = ("go.mod", "go.sum", "go.work", "go.work.sum")
+_LOCAL = re.compile(rb"=>[ \t]*\.\.?/")
+"""It is replaced by a module of the work, whose own manifest is read, too."""
 _MODULE = re.compile(rb"^module[ \t]+(?P<path>[\w./~-]{1,300})\s*$", re.MULTILINE)
 
 
@@ -48,15 +60,24 @@ def go(component: Component, paths: Sequence[str], read: Read) -> Part:
     inner = component.folder.removeprefix(above or "") if above != component.path("") else ""
     is_used = above is not None and _uses(read(f"{above}go.work") or b"", inner)
     inputs = _manifests(component, paths, above if is_used else None)
+    if _LOCAL.search((read(component.path("go.mod")) or b"")[:MAX_MANIFEST_BYTES]):
+        inputs = tuple(dict.fromkeys((*inputs, *_manifests(component, paths, ""))))
     needs = any(path.endswith(".sum") for path in inputs)
     download = f"{unless_said(_NEWER, 'GOPROXY= GOFLAGS= go mod download')}\nexit $code"
+    is_module = any(f"{one}go.mod" in paths for one in _places(component))
     stages = (
-        Stage(BUILD, _command("go build ./..."), Expected(ProblemFormat.GO_BUILD, Stream.OUT)),
+        Stage(
+            BUILD,
+            _command("go build ./...", is_module),
+            Expected(ProblemFormat.GO_BUILD, Stream.OUT),
+        ),
         Stage(TYPES, skipped="The build checks the types."),
-        Stage(LINT, _command("go vet ./..."), Expected(ProblemFormat.GO_VET, Stream.OUT)),
+        Stage(
+            LINT, _command("go vet ./...", is_module), Expected(ProblemFormat.GO_VET, Stream.OUT)
+        ),
         Stage(
             TEST,
-            _command(f'{{ go test -json ./... > "{REPORT}"; }}'),
+            _command(f'{{ go test -json ./... > "{REPORT}"; }}', is_module),
             Expected(TestFormat.GO),
             cover=_cover(read(component.path("go.mod"))),
         ),
@@ -83,10 +104,14 @@ def go(component: Component, paths: Sequence[str], read: Read) -> Part:
 def _above(component: Component, paths: Sequence[str]) -> str | None:
     """The folder of the nearest go.work, with a slash at its end."""
     known = frozenset(paths)
+    return next((one for one in _places(component) if f"{one}go.work" in known), None)
+
+
+def _places(component: Component) -> Iterator[str]:
+    """Its folder and those above it, each with a slash at its end; '' for the root."""
     steps = component.folder.split("/") if component.folder else []
     above = ("/".join(steps[:count]) for count in range(len(steps), -1, -1))
-    places = (f"{folder}/" if folder else "" for folder in above)
-    return next((one for one in places if f"{one}go.work" in known), None)
+    return (f"{folder}/" if folder else "" for folder in above)
 
 
 def _manifests(component: Component, paths: Sequence[str], place: str | None) -> tuple[str, ...]:
@@ -118,8 +143,15 @@ def _uses(content: bytes, folder: str) -> bool:
     return False
 
 
-def _command(said: str) -> str:
-    return f"{WARM}\n{unless_said(_NEWER, said)}\nexit $code"
+def _command(said: str, is_module: bool) -> str:
+    before = WARM if is_module else f"{WARM}\n{_OF_NONE}"
+    unforeseen = _NEWER if is_module else _NEWER + _MANY_MAINS
+    return f"{before}\n{unless_said(unforeseen, said)}\nexit $code"
+
+
+def with_compiler(command: str) -> str:
+    """What races are looked for with is compiled by C's compiler: without one it could not be run."""
+    return f"{_NO_COMPILER}\n{command}" if _RACES.search(command) else command
 
 
 def _cover(manifest: bytes | None) -> Cover | None:

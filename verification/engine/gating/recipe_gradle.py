@@ -22,7 +22,7 @@ from verification.engine.gating.stages import (
     Stream,
     deps_of,
 )
-from verification.engine.gating.unforeseen import unless_said
+from verification.engine.gating.unforeseen import or_said, unless_said
 from verification.engine.reports.problems import ProblemFormat
 from verification.engine.reports.testing import TestFormat
 
@@ -46,13 +46,15 @@ _INSTALL = f"""export GRADLE_USER_HOME="$LV_REPOSITORY"
 find "$LV_REPOSITORY" \\( -name '*.lock' -o -name gc.properties \\) -delete
 exit $code"""
 _AFRESH = afresh("build.gradle*", "build", ".gradle")
+_NEWER = r"error: (release version [0-9]+ not supported|invalid (source|target) release)"
 _BUILD = f"""{_AFRESH}
-{unless_said(_UNFORESEEN, f"{_GRADLE} --offline testClasses")}
+{unless_said(f"{_UNFORESEEN}|{_NEWER}", f"{_GRADLE} --offline testClasses")}
 exit $code"""
 _TRAILER = "loomverify: all tests that began have ended"
 # Where it failed, and nothing was written, no test says why.
 _TEST = f"""{_AFRESH}
 {unless_said(_UNFORESEEN, f"{_GRADLE} --offline --continue test")}
+{or_said(_NEWER, unless=f'[ -e "{REPORT}.began" ]')}
 [ $code = 0 ] || [ -n "$(find "{REPORT}.d" -name '*.xml' -type f 2> /dev/null | head -n 1)" ] || exit $code
 {{ echo '<testsuites>'
 [ ! -d "{REPORT}.d" ] || find "{REPORT}.d" -name '*.xml' -type f -exec sed '1s/^<?xml[^>]*?>//' {{}} \\;

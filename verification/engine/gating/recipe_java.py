@@ -23,7 +23,7 @@ from verification.engine.gating.stages import (
     Stream,
     deps_of,
 )
-from verification.engine.gating.unforeseen import unless_said
+from verification.engine.gating.unforeseen import or_said, unless_said
 from verification.engine.reports.problems import ProblemFormat
 from verification.engine.reports.testing import TestFormat
 
@@ -33,8 +33,10 @@ _AFRESH = afresh("pom.xml", "target")
 _MAVEN = 'MAVEN_OPTS="-XX:TieredStopAtLevel=1 ${MAVEN_OPTS:-}" mvn -B -Dmaven.repo.local="$LV_REPOSITORY"'
 # What the install could not foresee is missing for no fault of the work.
 _UNFORESEEN = "in offline mode and the artifact|required artifacts? (is|are) missing"
+NEWER = r"error: (release version [0-9]+ not supported|invalid (source|target) release)"
+"""It asks for a newer one than the image has."""
 _BUILD = f"""{_AFRESH}
-{unless_said(_UNFORESEEN, f"{_MAVEN} -o -q test-compile")}
+{unless_said(f"{_UNFORESEEN}|{NEWER}", f"{_MAVEN} -o -q test-compile")}
 exit $code"""
 _DEPENDENCY = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1"
 _POM = "<modelVersion>4.0.0</modelVersion><groupId>more</groupId><version>1</version><packaging>pom</packaging>"
@@ -75,11 +77,13 @@ want org/junit/platform/junit-platform-commons org.junit.platform junit-platform
 get
 rm -rf "$more"
 """
+_RAN = f"grep -q '^\\[INFO\\]  T E S T S' \"{REPORT}.log\""
 # Reports have the name of this run in theirs: one that lies in the work has not. Where others
 # were written instead, or none and it failed, nothing is known. Surefire adds it to each class, too.
 _TEST = f"""{_AFRESH}
 run=$(basename "{REPORT}")
 {unless_said(_UNFORESEEN, f'{_MAVEN} -o -fae -Dsurefire.skipAfterFailureCount=0 -Dsurefire.reportNameSuffix="$run" test')}
+{or_said(NEWER, unless=_RAN)}
 if [ -n "$(find . -name "TEST-*-$run.xml" -type f | head -n 1)" ] || {{ [ $code = 0 ] &&
   [ -z "$(find . -path '*/surefire-reports/TEST-*.xml' | head -n 1)" ]; }}; then
   {{ echo '<testsuites>'

@@ -7,15 +7,22 @@ import shlex
 from verification.engine.gating.stages import REPORT
 
 COULD_NOT_RUN_EXIT_CODE = 126
+_LOG = f'"{REPORT}.log"'
 
 
-def unless_said(pattern: str, command: str) -> str:
+def unless_said(pattern: str, command: str, *, unless: str = "") -> str:
     """A shell's text in which one command is run, and its exit code kept in `$code`.
 
-    Where it failed and wrote what matches, the whole ends as what could not be executed does.
+    Where it failed and wrote what matches, the whole ends as what could not be executed does; not
+    where the condition `unless` holds.
     """
-    log = f'"{REPORT}.log"'
     return (
-        f"code=0\n{command} > {log} 2>&1 || code=$?\ncat {log}\n"
-        f"[ $code = 0 ] || ! grep -Eq {shlex.quote(pattern)} {log} || exit {COULD_NOT_RUN_EXIT_CODE}"
+        f"code=0\n{command} > {_LOG} 2>&1 || code=$?\ncat {_LOG}\n{or_said(pattern, unless=unless)}"
     )
+
+
+def or_said(pattern: str, *, unless: str = "") -> str:
+    """The same for a further pattern, behind `unless_said`."""
+    holds = f"{unless} || " if unless else ""
+    said = f"! grep -Eq {shlex.quote(pattern)} {_LOG}"
+    return f"[ $code = 0 ] || {holds}{said} || exit {COULD_NOT_RUN_EXIT_CODE}"
