@@ -68,6 +68,8 @@ SUFFIXES = {
 PROJECTS = (".csproj", ".fsproj", ".vbproj", ".sln")
 WEAK = frozenset({"requirements.txt", "pytest.ini"})
 """Below a component of their language they belong to it: docs and tests have their own."""
+DOCUMENTATION = frozenset({"doc", "docs", "documentation"})
+_OF_TESTS = re.compile(r"(?:.*/)?(?:test_[^/]*|[^/]*_test|conftest)\.py")
 USUAL_FOLDERS = frozenset(
     {"app", "bin", "cmd", "docs", "lib", "pkg", "scripts", "source", "spec", "src", "test", "tests"}
 )
@@ -124,7 +126,7 @@ def components_of(
     folders that are `named` the work runs commands of its own: nobody knows what they leave out.
     """
     known = tuple(paths)
-    marked = _marked(known)
+    marked = _without_documentation(_marked(known), known)
     own = _without_members(marked[:MAX_MARKED], read, named)
     if not own:
         return Components(_by_words(known, words))
@@ -142,6 +144,18 @@ def _marked(paths: Sequence[str]) -> list[Component]:
             found.setdefault((folder, language), set()).add(name)
     keys = sorted(found, key=lambda key: (key[0].count("/") + bool(key[0]), *key))
     return [Component(*key, tuple(sorted(found[key]))) for key in keys]
+
+
+def _without_documentation(marked: list[Component], paths: Sequence[str]) -> list[Component]:
+    """What only says what the documentation is made with has nothing to try beside other work."""
+    kept = [
+        one
+        for one in marked
+        if one.markers != ("requirements.txt",)
+        or DOCUMENTATION.isdisjoint(one.folder.split("/"))
+        or any(map(_OF_TESTS.fullmatch, one.all_of(paths)))
+    ]
+    return kept or marked
 
 
 def _without_members(
