@@ -300,6 +300,27 @@ def test_a_missing_file_that_lies_elsewhere_is_pointed_to() -> None:
     assert "There is project-1/report.md" in found.suggestion
 
 
+@pytest.mark.parametrize(
+    ("files", "declared", "told"),
+    [
+        (["my-app/package.json", "my-app/src/main.js"], "src/main.js", "advisory"),
+        (["my-app/package.json", "my-app/src/main.js"], "src/", "advisory"),
+        (["my-app/package.json", "my-app/src/main.js"], "my-app/src/main.js", ""),
+        (["my-app/package.json", "my-app/src/main.js"], "main.js", "hard"),
+        (["my-app/src/main.js", "README.md"], "src/main.js", "hard"),
+        (["src/main.js", "src/other.js"], "main.js", "hard"),
+        (["calc/__init__.py", "calc/main.py"], "main.py", "hard"),
+        (["my-app/main.js"], "main.js", "hard"),
+    ],
+)
+def test_a_folder_before_every_path_hides_no_deliverable(
+    files: list[str], declared: str, told: str
+) -> None:
+    expected = [(told, "deliverable_missing")] if told else []
+
+    assert found(files=dict.fromkeys(files, "1"), deliverables=[declared]) == expected
+
+
 def test_a_folder_is_empty_when_all_its_files_are() -> None:
     assert found(files={"out/a": "", "out/b": "x"}, deliverables=["out/"]) == []
     assert found(files={"out/a": "", "out/b": ""}, deliverables=["out/"]) == [

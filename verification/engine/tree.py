@@ -17,6 +17,7 @@ import re2
 from processes.definition import patterns as dialect
 from verification.engine.evidence import SubmittedFile
 from verification.engine.paths import anchored, relative, spelled
+from verification.engine.shared import shared_folder
 
 MAX_WILDCARD_TESTS = 500_000
 """Files times wildcards: a second of work."""
@@ -27,7 +28,10 @@ _AFTER_SLASH = chr(ord("/") + 1)
 
 @dataclass(frozen=True, slots=True)
 class Meant:
-    """The files that a declaration means; `is_same` is False where only case tells them apart."""
+    """The files that a declaration means.
+
+    `is_same` is False where case tells them apart, or a folder that stands before every path.
+    """
 
     files: Sequence[SubmittedFile] = ()
     is_same: bool = True
@@ -47,6 +51,8 @@ class Tree:
             self._names.setdefault(name, path)
             self._depths[name].add(path.count("/") + 1)
         self._sorted_folded = sorted(self._folded)
+        # Of one file nobody knows which folder is its own.
+        self._shared = shared_folder(self._sorted) if len(self._sorted) > 1 else ""
         self._lines: bytes | None = None
         self._starts: list[int] = []
 
@@ -84,7 +90,7 @@ class Tree:
             return Meant((file,))
         path = relative(declared)
         if path is not None:
-            return Meant(found) if (found := self._named(path)) else self._in_other_case(path)
+            return Meant(found) if (found := self._named(path)) else self._nearly(path)
         start = anchored(declared)
         parts = start.parts[-_MAX_DEPTHS:] if start else ()
         tails = ("/".join(parts[position:]) for position in range(len(parts)))
@@ -115,6 +121,13 @@ class Tree:
             for path in self._sorted[number : number + 1]
             if end < self._starts[number + 1]
         )
+
+    def _nearly(self, path: str) -> Meant:
+        """In other case, else below the folder that stands before every path."""
+        found = self._in_other_case(path)
+        if found.files or not self._shared:
+            return found
+        return Meant(self._named(f"{self._shared}/{path}"), is_same=False)
 
     def _in_other_case(self, path: str) -> Meant:
         if file := self.at(path):

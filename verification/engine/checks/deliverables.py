@@ -69,7 +69,10 @@ def _problem(path: str, meant: Meant, workspace: Workspace, tree: Tree) -> Itera
         yield _found("deliverable_empty", "empty", path, wanted)
     elif not meant.is_same:
         name = meant.files[0].path
+        is_case = name.casefold().startswith(path.rstrip("/").casefold())
         wanted = f"Write it as {path}: other systems tell the two apart."
+        if not is_case:
+            wanted = f"Submit it as {path}, without the folder before all paths."
         yield _found("deliverable_missing", f"there as {name}", path, wanted, is_certain=False)
     elif _says_nothing(path, meant.files, workspace):
         wanted = f"Fill {path} with what it is declared to hold."

@@ -6,11 +6,12 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import accumulate, takewhile
+from itertools import accumulate
 
 from verification.engine.gating.members import Candidate, Declared, declared_by, tries_nothing
 from verification.engine.gating.members_java import MAVEN_CONFIG
 from verification.engine.gating.members_node import PNPM_WORKSPACE
+from verification.engine.shared import shared_folder
 
 MAX_COMPONENTS = 20
 MAX_MARKED = 2_000
@@ -70,9 +71,6 @@ WEAK = frozenset({"requirements.txt", "pytest.ini"})
 """Below a component of their language they belong to it: docs and tests have their own."""
 DOCUMENTATION = frozenset({"doc", "docs", "documentation"})
 _OF_TESTS = re.compile(r"(?:.*/)?(?:test_[^/]*|[^/]*_test|conftest)\.py")
-USUAL_FOLDERS = frozenset(
-    {"app", "bin", "cmd", "docs", "lib", "pkg", "scripts", "source", "spec", "src", "test", "tests"}
-)
 WORDS = {
     Language.PYTHON: r"python|pytest|pip|django|flask|fastapi|poetry",
     Language.NODE: r"node(?:\.?js)?|npm|yarn|pnpm|javascript|typescript|react|vue|jest|vitest",
@@ -224,25 +222,5 @@ def _by_words(paths: Sequence[str], words: str) -> tuple[Component, ...]:
         if any(path.endswith(SUFFIXES[language]) for path in paths)
     }
     most = max(said.values(), default=0)
-    folder = _shared_folder(paths)
+    folder = shared_folder(paths)
     return tuple(Component(folder, one) for one in said if said[one] == most)[:1] if most else ()
-
-
-def _shared_folder(paths: Sequence[str]) -> str:
-    """Some agents put folders of the project's name before every path.
-
-    What lies at the root contradicts it, and so does a name that is usual within a project, or a
-    package: whoever imports it names it.
-    """
-    folders = [path.split("/")[:-1] for path in paths]
-    levels = map(_alone, zip(*folders, strict=False))
-    shared = takewhile(lambda one: one and one not in USUAL_FOLDERS, levels)
-    packages = {
-        path.removesuffix("/__init__.py") for path in paths if path.endswith("/__init__.py")
-    }
-    steps = accumulate(shared, lambda folder, name: f"{folder}/{name}")
-    return max(takewhile(lambda folder: folder not in packages, steps), key=len, default="")
-
-
-def _alone(names: Sequence[str]) -> str:
-    return names[0] if len(set(names)) == 1 else ""
