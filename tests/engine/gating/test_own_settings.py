@@ -44,6 +44,24 @@ def test_where_no_gate_is_asked_for_nobody_reads_it() -> None:
     assert found("network: host\n", gates=[]) == []
 
 
+@pytest.mark.parametrize(
+    ("folder", "more", "is_told"),
+    [("my-app", {}, True), ("my-app", {"README.md": "x"}, False), ("src", {}, False)],
+)
+def test_below_a_folder_before_every_path_it_is_told_that_nobody_reads_it(
+    folder: str, more: dict[str, str], *, is_told: bool
+) -> None:
+    files = {f"{folder}/setup.py": "x = 1\n", f"{folder}/{OWN_FILE}": "run: x\n", **more}
+
+    told = [
+        one
+        for one in evaluate(files=files, gates=["test"]).findings
+        if one.rule == "loomverify-yaml"
+    ]
+
+    assert [one.path for one in told] == [f"{folder}/{OWN_FILE}"] * is_told
+
+
 def test_of_very_many_problems_the_first_are_told_and_the_rest_counted() -> None:
     told = found("".join(f"k{number}: 1\n" for number in range(MAX_PROBLEMS + 3)))
 
