@@ -11,7 +11,7 @@ import pytest
 from docker import APIClient
 
 from tests.sandbox.engine import MEGABYTE, SETTINGS, tried
-from verification.engine.gating.recipe_node import UNREAD
+from verification.engine.gating.recipe_node_install import UNREAD
 from verification.engine.outcome import Status
 from verification.engine.reports.model import TestCounts
 
@@ -68,6 +68,23 @@ def test_each_runner_counts_its_tests_and_tells_a_failed_one_at_its_place(
     assert (found.status, found.contradiction) == (Status.PASSED, ""), found
     assert (found.tests, failed.tests) == (TestCounts(passed=2), TestCounts(passed=1, failed=1))
     assert [(one.path, one.line) for one in failed.failures] == [(next(iter(files)), line)], failed
+
+
+@pytest.mark.parametrize("script", ["jest --watchAll", "jest --watch", "vitest", "mocha -w it.js"])
+def test_a_runner_that_would_watch_ends(engine: APIClient, script: str) -> None:
+    version, _, files, _ = RUNNERS[script.split()[0]]
+    needs = {script.split()[0]: version}
+
+    found = tried(
+        engine,
+        {"package.json": package(script, needs), **CALC, **files},
+        "install",
+        "test",
+        seconds=30,
+        settings=ROOMY,
+    )
+
+    assert found.reports["test"].tests == TestCounts(passed=2), found.ended["test"]
 
 
 def test_lines_that_ran_are_told_by_jest(engine: APIClient) -> None:

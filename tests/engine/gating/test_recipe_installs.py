@@ -10,7 +10,7 @@ import pytest
 
 from tests.engine.gating.test_recipes import PIP, part_in
 from verification.engine.gating.components import Component, Language
-from verification.engine.gating.recipe_node import UNREAD
+from verification.engine.gating.recipe_node_install import UNREAD
 from verification.engine.gating.recipes import Files, part_of
 
 

@@ -10,7 +10,7 @@ from itertools import takewhile
 
 from verification.engine.gating.components import Language
 from verification.engine.gating.recipe_make import made_anew
-from verification.engine.gating.recipe_node import reporting, with_more
+from verification.engine.gating.recipe_node_tests import reporting, with_more
 from verification.engine.gating.stages import BUILD, LINT, REPORT, TEST, TYPES, Stage
 
 # What a shell would make something else of is left to a shell; a comment is none of it.

@@ -1,0 +1,111 @@
+"""Node's test runners, as scripts call them: told to report."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from verification.engine.gating.stages import COVERAGE, REPORT, TEST, Cover, Expected, Stage, Stream
+from verification.engine.reports.coverage import CoverageFormat
+from verification.engine.reports.testing import TestFormat
+
+MAX_SCRIPT_CHARS = 2_000
+_NO_TEST = re.compile(r"no test specified", re.IGNORECASE)
+_SIMPLE = re.compile(r"[^;&|<>`$\n\\()]+")
+"""One command, which takes further arguments at its end."""
+_WATCH = re.compile(r" (?:--watch(?:All)?(?:[= ](?:true|false))?|--watch-path=\S+)(?= |$)")
+_WATCH_SHORT = re.compile(r"\b((?:mocha|ava)(?: [^\n]*)?) -w(?= |$)")
+_JEST = f'--bail=0 --json --outputFile "{REPORT}"'
+_JEST_LINES = Cover(
+    _JEST,
+    f'--coverage --coverageReporters lcovonly --coverageDirectory "{COVERAGE}"',
+    CoverageFormat.LCOV,
+    inner="lcov.info",
+)
+_VITEST = f'--run --bail=0 --reporter json --outputFile "{REPORT}"'
+# Of whichever the work has; without one nothing is counted.
+_VITEST_LINES = Cover(
+    _VITEST,
+    "$cover",
+    CoverageFormat.LCOV,
+    inner="lcov.info",
+    first=f"""cover=
+for one in v8 istanbul; do if [ -d "node_modules/@vitest/coverage-$one" ]; then
+  cover="--coverage.enabled --coverage.provider=$one --coverage.reporter=lcovonly"
+  cover="$cover --coverage.reportsDirectory={COVERAGE}"; break
+fi; done""",
+)
+_MOCHA_LINES = Cover(
+    "",
+    "",
+    CoverageFormat.LCOV,
+    inner="lcov.info",
+    first=f"""if [ -x node_modules/.bin/c8 ]; then
+  export NODE_V8_COVERAGE="{REPORT}.v8"
+  trap 'unset NODE_V8_COVERAGE; node_modules/.bin/c8 report --temp-directory "{REPORT}.v8" \
+--reporter lcovonly --reports-dir "{COVERAGE}" || true' EXIT
+fi""",
+)
+_RUNNERS: Sequence[tuple[re.Pattern[str], str, TestFormat, Cover | None]] = tuple(
+    (re.compile(rf"(?:\w+=\S* )*(?:npx )?{runner}(?: [^\n]*)?"), arguments, form, cover)
+    for runner, arguments, form, cover in (
+        ("vitest", _VITEST, TestFormat.JEST, _VITEST_LINES),
+        ("jest", _JEST, TestFormat.JEST, _JEST_LINES),
+        (
+            "mocha",
+            f'--no-bail --no-dry-run --reporter json --reporter-option output="{REPORT}"',
+            TestFormat.MOCHA,
+            _MOCHA_LINES,
+        ),
+    )
+)
+_NODE_TEST = re.compile(r"(?:\w+=\S* )*node (?:\S+ )*--test(?: [^\n]*)?")
+_FLAG = re.compile(r"--test(?= |$)")
+_TAP = f'--test --test-reporter=tap --test-reporter-destination="{REPORT}"'
+_LINES = Cover(
+    _TAP,
+    f'--experimental-test-coverage --test-reporter=lcov --test-reporter-destination="{COVERAGE}"',
+    CoverageFormat.LCOV,
+)
+_ON_OUTPUT: Sequence[tuple[re.Pattern[str], str]] = tuple(
+    (re.compile(rf"(?:\w+=\S* )*(?:npx )?{runner}(?: [^\n]*)?"), arguments)
+    for runner, arguments in (("tape", ""), ("ava", " --tap"))
+)
+"""They print what they report."""
+
+
+def tested(scripts: Mapping[str, Any]) -> Stage:
+    script = scripts.get(TEST)
+    if not isinstance(script, str) or not script.strip() or _NO_TEST.search(script):
+        return Stage(TEST, skipped="The package names no tests.")
+    found = reporting(" ".join(script.split()))
+    if found is None:
+        return Stage(TEST, "npm test --silent", is_given=True)
+    command, expected, cover = found
+    return Stage(TEST, command, expected, cover=cover)
+
+
+def reporting(script: str) -> tuple[str, Expected, Cover | None] | None:
+    """A script, told to report; None where that is more than one command, or an unknown runner."""
+    if len(script) > MAX_SCRIPT_CHARS or not _SIMPLE.fullmatch(script):
+        return None
+    script = _WATCH_SHORT.sub(r"\1", _WATCH.sub("", script))  # who watches never ends
+    if _NODE_TEST.fullmatch(script):
+        return _FLAG.sub(lambda _: _TAP, script, count=1), Expected(TestFormat.TAP), _LINES
+    for runner, arguments, form, cover in _RUNNERS:
+        if runner.fullmatch(script):
+            return f"{script} {arguments}", Expected(form), cover
+    for runner, arguments in _ON_OUTPUT:
+        if runner.fullmatch(script):
+            return f"{script}{arguments}", Expected(TestFormat.TAP, Stream.OUT), None
+    return None
+
+
+def with_more(command: str, arguments: str) -> str:
+    """A script that reports, with more arguments of somebody's; '' where it does not."""
+    for _, added, _, _ in _RUNNERS:
+        if command.endswith(f" {added}"):
+            return f"{command.removesuffix(added)}{arguments.strip()} {added}"
+    is_known = _TAP in command or any(runner.fullmatch(command) for runner, _ in _ON_OUTPUT)
+    return f"{command} {arguments.strip()}" if is_known else ""
