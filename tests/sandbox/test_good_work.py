@@ -105,3 +105,22 @@ def test_mypy_has_the_plugins_that_the_work_installs_and_blames_nobody_without(
     assert [one.line for one in bad.reports["types"].problems] == [6]
     assert lost.reports["types"].status is Status.ERROR
     assert "Error importing plugin" in lost.reports["types"].detail
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "node --test --test-reporter=spec",
+        "node --test-reporter spec --test",
+        "node --test --test-reporter=spec --test-reporter-destination=stdout",
+    ],
+)
+def test_a_reporter_that_the_script_of_node_names_leaves_room_for_ours(
+    engine: APIClient, script: str
+) -> None:
+    package = json.dumps({"scripts": {"test": script}})
+    work = {"package.json": package, "a.test.js": "require('node:test')('a', () => {});\n"}
+
+    report = tried(engine, work, "test").reports["test"]
+
+    assert report.tests == TestCounts(passed=1), report

@@ -124,6 +124,8 @@ def test_what_only_looks_at_python_is_run_apart_from_its_code() -> None:
         ("jest --watchAll false --watchman", "jest --watchman --bail=0 --json", TestFormat.JEST),
         ("mocha -w it.js", "mocha it.js --no-bail", TestFormat.MOCHA),
         ("mocha --watch --watch-files src", "mocha --watch-files src --no-bail", TestFormat.MOCHA),
+        ("node --test --test-reporter=spec a.js", "node --test --test-reporter=tap", TestFormat.TAP),
+        ("node --test-reporter spec --test", "node --test --test-reporter=tap", TestFormat.TAP),
         ("node --watch --test", "node --test --test-reporter=tap", TestFormat.TAP),
         ("npx vitest --watch", "npx vitest --run --bail=0 --reporter json", TestFormat.JEST),
         ("mocha 'test/**'", "mocha 'test/**' --no-bail --no-dry-run --reporter json", TestFormat.MOCHA),

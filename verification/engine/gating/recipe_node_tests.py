@@ -61,6 +61,7 @@ _RUNNERS: Sequence[tuple[re.Pattern[str], str, TestFormat, Cover | None]] = tupl
     )
 )
 _NODE_TEST = re.compile(r"(?:\w+=\S* )*node (?:\S+ )*--test(?: [^\n]*)?")
+_OWN_REPORTER = re.compile(r" --test-reporter[= ]\S+")
 _FLAG = re.compile(r"--test(?= |$)")
 _TAP = f'--test --test-reporter=tap --test-reporter-destination="{REPORT}"'
 _LINES = Cover(
@@ -92,6 +93,8 @@ def reporting(script: str) -> tuple[str, Expected, Cover | None] | None:
         return None
     script = _WATCH_SHORT.sub(r"\1", _WATCH.sub("", script))  # who watches never ends
     if _NODE_TEST.fullmatch(script):
+        if len(_OWN_REPORTER.findall(script)) == 1 and "-destination" not in script:
+            script = _OWN_REPORTER.sub("", script)  # of two, each would need a destination
         return _FLAG.sub(lambda _: _TAP, script, count=1), Expected(TestFormat.TAP), _LINES
     for runner, arguments, form, cover in _RUNNERS:
         if runner.fullmatch(script):
