@@ -232,3 +232,25 @@ def test_packages_of_a_workspace_find_what_was_built_in_others(
     found = tried(engine, files, "install", "build", "test").told
 
     assert found["."] == dict.fromkeys(("install", "build", "test"), "passed"), found
+
+
+def test_peers_that_do_not_fit_are_installed_where_the_settings_of_npm_say_so(
+    engine: APIClient,
+) -> None:
+    needs = {"react": "19.0.0", "react-dom": "18.2.0"}
+    work = {"package.json": package("node --test", needs), "a.test.js": "require('node:test')"}
+
+    found = [
+        tried(engine, {**work, **more}, "install").reports["install"].status
+        for more in ({}, {".npmrc": "legacy-peer-deps=true\nfund=false\n"})
+    ]
+
+    assert found == [Status.FAILED, Status.PASSED]
+
+
+def test_an_image_without_git_blames_nobody_who_needs_a_repository(engine: APIClient) -> None:
+    work = {"package.json": package("node --test", {"x": "github:a-user/a-repository"})}
+
+    report = tried(engine, work, "install").reports["install"]
+
+    assert report.status is Status.ERROR, report

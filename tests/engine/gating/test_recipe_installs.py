@@ -173,6 +173,9 @@ def test_a_lock_file_is_read_by_its_own_tool_where_the_image_has_that(
     [
         ("npm error code EUNSUPPORTEDPROTOCOL", 126),
         ("npm error code ERESOLVE", 126),
+        ("npm error code EBADENGINE", 126),
+        ("npm error syscall spawn git", 126),
+        ("Couldn't find the binary git", 126),
         ("code E404", 1),
     ],
 )
@@ -180,6 +183,30 @@ def test_what_npm_alone_cannot_do_is_not_the_works_fault(
     tmp_path: Path, failing: str, code: int
 ) -> None:
     assert installed_by(tmp_path, "yarn.lock", "", {"npm": "11"}, failing)[0] == code
+
+
+@pytest.mark.parametrize(
+    ("content", "kept"),
+    [
+        ("legacy-peer-deps=true\nsave-exact=true\n; x\n", "'legacy-peer-deps=true'"),
+        ("strict-peer-deps\n node-linker = hoisted ", "strict-peer-deps=true node-linker=hoisted"),
+        ("public-hoist-pattern[]=*eslint*", "public-hoist-pattern[]=*eslint*"),
+        ("registry=https://a.example\nscript-shell=./x\nnode-options=-r ./x", ""),
+        ("legacy-peer-deps=$(touch x)\nhoist=a;b", ""),
+        ("fund=false\nengine-strict=true\n", ""),
+        ("hoist=false\n" * 5_000, ""),
+    ],
+)
+def test_of_the_settings_of_npm_those_are_kept_that_change_what_is_installed(
+    content: str, kept: str
+) -> None:
+    files = {"package.json": '{"dependencies": {"a": "1"}}', ".npmrc": content}
+
+    command = part_in(Language.NODE, files).install.command
+
+    said = command.partition("printf '%s\\n' ")[2].partition(" > .npmrc")[0]
+    assert shlex.split(said) == shlex.split(kept)
+    assert (".npmrc" in command) is bool(kept)
 
 
 def installed_by(

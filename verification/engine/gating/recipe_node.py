@@ -60,7 +60,7 @@ def node(component: Component, paths: Sequence[str], read: Read) -> Part:
     )
     return Part(
         component,
-        installed(component, paths, folder, package) if needs else Install(),
+        installed(component, paths, folder, package, read) if needs else Install(),
         stages,
         environment={
             "PATH": f"{PROGRAMS}:{folder}/node_modules/.bin",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from verification.engine.gating.components import Component
+from verification.engine.gating.components import Component, Read
 from verification.engine.gating.manifests import inner_table
 from verification.engine.gating.stages import Install
 from verification.engine.gating.unforeseen import unless_said
@@ -33,6 +34,18 @@ UNREAD = "Nothing in the image reads the package's lock file: npm chose the vers
 _BY_NPM = "npm {verb} --no-audit --no-fund"
 _NOT_BY_NPM = "code (ERESOLVE|EUNSUPPORTEDPROTOCOL)"
 """What npm does not do, and whoever wrote the lock file may well."""
+_UNFIT = (
+    "code EBADENGINE|ERR_PNPM_UNSUPPORTED_ENGINE|is incompatible with this module|"
+    "spawn git( ENOENT)?$|find the binary git|cannot run (git|ssh)"
+)
+"""The image has another Node than is asked for, or lacks what fetches a repository."""
+MAX_SETTINGS_BYTES = 20_000
+_SETTING = re.compile(
+    r"\s*((?:legacy|strict)-peer-deps|install-strategy|prefer-dedupe|auto-install-peers|"
+    r"strict-peer-dependencies|dedupe-peer-dependents|resolution-mode|node-linker|"
+    r"shamefully-hoist|hoist|(?:public-)?hoist-pattern\[\])\s*(?:=\s*([\w.@*!/-]*)\s*)?"
+)
+"""What changes which packages are taken, and where they lie; all else is not for us to follow."""
 _LOCAL = ("file:", "link:", "workspace:", "portal:")
 
 
@@ -51,33 +64,44 @@ def linked(
 
 
 def installed(
-    component: Component, paths: Sequence[str], folder: str, package: Mapping[str, Any]
+    component: Component, paths: Sequence[str], folder: str, package: Mapping[str, Any], read: Read
 ) -> Install:
     """By the manifests alone, so that the package's own scripts have nothing to work on yet."""
     inputs = tuple(path for path in map(component.path, MANIFESTS) if path in paths)
     has_own = len(inputs) > 1
     other = next((one for one in OTHERS if component.path(one) in paths and not has_own), "")
-    copied, told = f"./*.json {other}".rstrip(), "npm pkg delete scripts && "
+    copied, told = f"./*.json {other}".rstrip(), " && npm pkg delete scripts"
     if other:
         inputs = (*inputs, component.path(other))
     if _is_local(package) or component.path("pnpm-workspace.yaml") in paths:
         inputs = component.all_of(paths)
         copied, told = "-r .", ""
+    elif said := _settings(read(component.path(".npmrc"))):
+        told = f" && printf '%s\\n' {shlex.join(said)} > .npmrc{told}"
     by_npm = _BY_NPM.format(verb="ci" if has_own else "install")
+    command = _by_other(other, by_npm) if other else by_npm
     return Install(
-        f"mkdir -p {folder} && cp {copied} {folder} && cd {folder} && {told}"
-        f"{_by_other(other, by_npm) if other else by_npm}",
+        f"mkdir -p {folder} && cp {copied} {folder} && cd {folder}{told} || exit\n"
+        f"{unless_said(f'{_NOT_BY_NPM}|{_UNFIT}' if other else _UNFIT, command)}\nexit $code",
         inputs,
         notes=(UNREAD,),
     )
+
+
+def _settings(content: bytes | None) -> list[str]:
+    """The lines of an .npmrc that count here."""
+    if not content or len(content) > MAX_SETTINGS_BYTES:
+        return []
+    lines = content.decode(errors="replace").splitlines()
+    found = filter(None, map(_SETTING.fullmatch, lines))
+    return [f"{match[1]}={match[2] or 'true'}" for match in found]
 
 
 def _by_other(lock: str, by_npm: str) -> str:
     """By who wrote the lock file; where that is not there, by npm, as far as npm can."""
     is_there, command = OTHERS[lock]
     npm = f"{{ {by_npm} || {by_npm} --legacy-peer-deps; }} && echo {shlex.quote(UNREAD)}"
-    tried = f"if {is_there}; then {command}; else {npm}; fi"
-    return f"{unless_said(_NOT_BY_NPM, f'{{ {tried}; }}')}\nexit $code"
+    return f"{{ if {is_there}; then {command}; else {npm}; fi; }}"
 
 
 def _is_local(package: Mapping[str, Any]) -> bool:
