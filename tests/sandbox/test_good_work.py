@@ -124,3 +124,11 @@ def test_a_reporter_that_the_script_of_node_names_leaves_room_for_ours(
     report = tried(engine, work, "test").reports["test"]
 
     assert report.tests == TestCounts(passed=1), report
+
+
+def test_eslint_that_nobody_configured_is_not_asked(engine: APIClient) -> None:
+    work = {"package.json": json.dumps({"devDependencies": {"eslint": "9.17.0"}}), "a.js": "1;\n"}
+
+    report = tried(engine, work, "install", "lint").reports["lint"]
+
+    assert (report.status, report.detail) == (Status.SKIPPED, "No linter is configured.")

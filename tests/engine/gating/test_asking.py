@@ -18,7 +18,11 @@ from verification.engine.reports.testing import TestFormat
 PACKAGE = b"""{"scripts": {"test": "%s"}, "devDependencies": {"eslint": "9", "typescript": "5"}}"""
 FILES = {
     Language.PYTHON: {"a.py": b""},
-    Language.NODE: {"package.json": PACKAGE % b"jest --ci", "tsconfig.json": b""},
+    Language.NODE: {
+        "package.json": PACKAGE % b"jest --ci",
+        "tsconfig.json": b"",
+        "eslint.config.js": b"",
+    },
     Language.GO: {"go.mod": b"module x"},
     Language.RUST: {"Cargo.toml": b""},
     Language.JAVA: {"pom.xml": b""},
@@ -215,7 +219,11 @@ def test_whatever_somebody_says_no_word_of_it_reaches_a_shell_but_as_a_word(
 
 REACHED = {
     Language.PYTHON: {"mypy.ini": b"", "a.py": b""},
-    Language.NODE: {"package.json": PACKAGE % b"mocha", "tsconfig.json": b""},
+    Language.NODE: {
+        "package.json": PACKAGE % b"mocha",
+        "tsconfig.json": b"",
+        "eslint.config.js": b"",
+    },
     Language.GO: {"go.mod": b""},
     Language.RUST: {"Cargo.toml": b""},
     Language.RUBY: {"spec/a_spec.rb": b""},

@@ -49,7 +49,7 @@ def node_script(script: str) -> Stage:
         (Language.NODE, {"package.json": '{"scripts": {"build": "x", "test": "jest"}}'},
          {"build": "npm run --silent build", "test": "jest --bail=0 --json"}),
         (Language.NODE, {"package.json": '{"devDependencies": {"eslint": "9", "typescript": "5"}}',
-                         "tsconfig.json": "{}"},
+                         "tsconfig.json": "{}", "eslint.config.js": ""},
          {"lint": f"{JUDGED} eslint --format json", "types": f"{JUDGED} tsc --noEmit"}),
         (Language.GO, {"go.mod": "module x"}, {
             "build": "go build ./...", "lint": "go vet ./...", "test": "go test -json ./...",
@@ -210,7 +210,7 @@ def test_every_report_that_is_expected_has_a_format_of_its_gates_kind() -> None:
     package = '{"scripts": {"test": "jest"}, "devDependencies": {"eslint": "9", "typescript": "5"}}'
     parts = (
         part_in(Language.PYTHON, {"pyproject.toml": "[tool.mypy]"}),
-        part_in(Language.NODE, {"package.json": package, "tsconfig.json": ""}),
+        part_in(Language.NODE, {"package.json": package, "tsconfig.json": "", ".eslintrc": ""}),
         part_in(Language.GO, {"go.mod": ""}),
     )
 
@@ -241,3 +241,34 @@ def test_files_of_go_without_a_module_are_made_one(files: dict[str, str], is_mad
     stages = stages_of(part_in(Language.GO, files))
 
     assert all(("go mod init" in stages[gate].command) is is_made for gate in ("build", "test"))
+
+
+@pytest.mark.parametrize(
+    ("path", "package", "is_linted"),
+    [
+        ("web/eslint.config.mjs", {}, True),
+        ("web/.eslintrc.json", {}, True),
+        ("web/src/.eslintrc", {}, True),
+        ("eslint.config.ts", {}, True),
+        ("web/a.js", {"eslintConfig": {"root": True}}, True),
+        ("web/a.js", {}, False),
+        ("api/eslint.config.js", {}, False),
+        ("web/my.eslint.config.js", {}, False),
+    ],
+)
+def test_eslint_without_settings_is_nothing_to_ask_for(
+    path: str, package: dict[str, object], is_linted: bool
+) -> None:
+    known = {**package, "devDependencies": {"eslint": "9.17.0"}}
+    files = {"web/package.json": json.dumps(known), path: ""}
+    component = Component("web", Language.NODE, ("package.json",))
+
+    stage = stages_of(
+        part_of(component, Files(list(files), lambda one: files.get(one, "").encode()))
+    )["lint"]
+
+    assert bool(stage.command) is is_linted
+    assert (stage.skipped, stage.unreadable) == (
+        "" if is_linted else "No linter is configured.",
+        "",
+    )

@@ -54,7 +54,7 @@ def node(component: Component, paths: Sequence[str], read: Read) -> Part:
     stages = (
         _script(scripts, BUILD),
         _types(component, paths, read, judges),
-        _lint(judges),
+        _lint(component, paths, package, judges),
         tested(scripts),
         NO_ENTRY_POINT,
     )
@@ -130,10 +130,23 @@ def _projects(settings: bytes) -> list[str]:
     return [one.decode(errors="replace") for one in named[:MAX_PROJECTS]]
 
 
-def _lint(judges: Mapping[str, str]) -> Stage:
-    if "eslint" not in judges:
+def _lint(
+    component: Component,
+    paths: Sequence[str],
+    package: Mapping[str, Any],
+    judges: Mapping[str, str],
+) -> Stage:
+    is_configured = "eslintConfig" in package or any(_configures(component, one) for one in paths)
+    if "eslint" not in judges or not is_configured:
         return Stage(LINT, skipped="No linter is configured.")
     if not judges["eslint"]:
         return Stage(LINT, unreadable=_ODD.format(name="eslint"))
     command = f'{_JUDGED} eslint --format json --output-file "{REPORT}" .'
     return Stage(LINT, command, Expected(ProblemFormat.ESLINT))
+
+
+def _configures(component: Component, path: str) -> bool:
+    """Whether ESLint may find its settings there: below the component, or in a folder above it."""
+    folder, _, name = path.rpartition("/")
+    is_near = path.startswith(component.path("")) or f"{component.folder}/".startswith(f"{folder}/")
+    return name.startswith((".eslintrc", "eslint.config.")) and (is_near or not folder)
