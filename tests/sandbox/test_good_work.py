@@ -132,3 +132,54 @@ def test_eslint_that_nobody_configured_is_not_asked(engine: APIClient) -> None:
     report = tried(engine, work, "install", "lint").reports["lint"]
 
     assert (report.status, report.detail) == (Status.SKIPPED, "No linter is configured.")
+
+
+MAKES = "require('fs').writeFileSync('made.js', 'module.exports = 1');\n"
+NEEDS_MADE = "require('./made.js');\nrequire('node:test')('made', () => {});\n"
+
+
+@pytest.mark.parametrize("name", ["pretest", "prepare", "postinstall"])
+def test_what_npm_runs_before_the_tests_makes_what_they_need(engine: APIClient, name: str) -> None:
+    scripts = {"test": "node --test a.test.js", name: "node make.js"}
+    work = {
+        "package.json": json.dumps({"scripts": scripts, "dependencies": {"is-number": "7.0.0"}}),
+        "make.js": MAKES,
+        "a.test.js": NEEDS_MADE,
+    }
+
+    report = tried(engine, work, "install", "test").reports["test"]
+
+    assert (report.status, report.tests) == (Status.PASSED, TestCounts(passed=1)), report
+
+
+def test_tests_that_fail_behind_a_failed_prepare_are_undecided(engine: APIClient) -> None:
+    scripts = {"test": "node --test a.test.js", "prepare": "exit 1"}
+    work = {"package.json": json.dumps({"scripts": scripts}), "a.test.js": NEEDS_MADE}
+
+    assert tried(engine, work, "test").reports["test"].status is Status.ERROR
+
+
+def test_a_script_behind_the_tests_that_fails_is_not_passed_over(engine: APIClient) -> None:
+    scripts = {"test": "node --test", "posttest": "exit 1"}
+    work = {
+        "package.json": json.dumps({"scripts": scripts}),
+        "a.test.js": "require('node:test')('a', () => {});\n",
+    }
+
+    report = tried(engine, work, "test").reports["test"]
+
+    assert (report.status, bool(report.contradiction)) == (Status.FAILED, True), report
+
+
+def test_a_package_that_asks_for_a_newer_node_is_not_blamed_where_it_fails(
+    engine: APIClient,
+) -> None:
+    scripts = {"test": "node --test"}
+    told = {}
+    for asked in (">=99", ">=18"):
+        package = {"scripts": scripts, "engines": {"node": asked}}
+        work = {"package.json": json.dumps(package), "a.test.js": "import 'node:newer';\n"}
+        report = tried(engine, work, "test").reports["test"]
+        told[asked] = report.status, "EBADENGINE" in report.detail
+
+    assert told == {">=99": (Status.ERROR, True), ">=18": (Status.FAILED, False)}

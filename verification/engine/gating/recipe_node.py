@@ -10,6 +10,7 @@ from typing import Any
 from verification.engine.gating.components import Component, Read
 from verification.engine.gating.manifests import MAX_MANIFEST_BYTES, inner_table, json_table
 from verification.engine.gating.recipe_node_install import LOCKS, NEEDS, installed, linked
+from verification.engine.gating.recipe_node_scripts import around
 from verification.engine.gating.recipe_node_tests import tested
 from verification.engine.gating.stages import (
     BUILD,
@@ -43,7 +44,6 @@ MAX_PROJECTS = 20
 
 def node(component: Component, paths: Sequence[str], read: Read) -> Part:
     package = json_table(read(component.path("package.json")))
-    scripts = inner_table(package, "scripts")
     known = {
         **inner_table(package, "dependencies"),
         **inner_table(package, "devDependencies"),
@@ -52,10 +52,10 @@ def node(component: Component, paths: Sequence[str], read: Read) -> Part:
     folder = deps_of(component)
     judges = _judges(known, _locked(component, read))
     stages = (
-        _script(scripts, BUILD),
+        _script(package, BUILD),
         _types(component, paths, read, judges),
         _lint(component, paths, package, judges),
-        tested(scripts),
+        tested(package),
         NO_ENTRY_POINT,
     )
     return Part(
@@ -99,10 +99,10 @@ def _locked(component: Component, read: Read) -> dict[str, str]:
     return {}
 
 
-def _script(scripts: Mapping[str, Any], name: str) -> Stage:
-    if not isinstance(scripts.get(name), str):
+def _script(package: Mapping[str, Any], name: str) -> Stage:
+    if not isinstance(inner_table(package, "scripts").get(name), str):
         return Stage(name, skipped=f"The package has no script {name}.")
-    return Stage(name, f"npm run --silent {name}")
+    return Stage(name, around(f"npm run --silent {name}", package))
 
 
 def _types(

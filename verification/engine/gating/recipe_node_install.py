@@ -75,7 +75,7 @@ def installed(
         inputs = (*inputs, component.path(other))
     if _is_local(package) or component.path("pnpm-workspace.yaml") in paths:
         inputs = component.all_of(paths)
-        copied, told = "-r .", ""
+        copied = "-r ."
     elif said := _settings(read(component.path(".npmrc"))):
         told = f" && printf '%s\\n' {shlex.join(said)} > .npmrc{told}"
     by_npm = _BY_NPM.format(verb="ci" if has_own else "install")

@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from verification.engine.gating.manifests import inner_table
+from verification.engine.gating.recipe_node_scripts import KEPT, around
 from verification.engine.gating.stages import COVERAGE, REPORT, TEST, Cover, Expected, Stage, Stream
 from verification.engine.reports.coverage import CoverageFormat
 from verification.engine.reports.testing import TestFormat
@@ -76,15 +78,15 @@ _ON_OUTPUT: Sequence[tuple[re.Pattern[str], str]] = tuple(
 """They print what they report."""
 
 
-def tested(scripts: Mapping[str, Any]) -> Stage:
-    script = scripts.get(TEST)
+def tested(package: Mapping[str, Any]) -> Stage:
+    script = inner_table(package, "scripts").get(TEST)
     if not isinstance(script, str) or not script.strip() or _NO_TEST.search(script):
         return Stage(TEST, skipped="The package names no tests.")
     found = reporting(" ".join(script.split()))
     if found is None:
-        return Stage(TEST, "npm test --silent", is_given=True)
+        return Stage(TEST, around("npm test --silent", package), is_given=True)
     command, expected, cover = found
-    return Stage(TEST, command, expected, cover=cover)
+    return Stage(TEST, around(command, package, TEST), expected, cover=cover)
 
 
 def reporting(script: str) -> tuple[str, Expected, Cover | None] | None:
@@ -107,8 +109,19 @@ def reporting(script: str) -> tuple[str, Expected, Cover | None] | None:
 
 def with_more(command: str, arguments: str) -> str:
     """A script that reports, with more arguments of somebody's; '' where it does not."""
+    lines = command.split("\n")
+    for at, line in enumerate(lines):
+        called = line.removesuffix(KEPT)
+        told = _with_more(called, arguments.strip())
+        if told:
+            lines[at] = line.replace(called, told, 1)
+            return "\n".join(lines)
+    return ""
+
+
+def _with_more(command: str, arguments: str) -> str:
     for _, added, _, _ in _RUNNERS:
         if command.endswith(f" {added}"):
-            return f"{command.removesuffix(added)}{arguments.strip()} {added}"
+            return f"{command.removesuffix(added)}{arguments} {added}"
     is_known = _TAP in command or any(runner.fullmatch(command) for runner, _ in _ON_OUTPUT)
-    return f"{command} {arguments.strip()}" if is_known else ""
+    return f"{command} {arguments}" if is_known else ""

@@ -1,0 +1,81 @@
+"""What npm would run around a script: of the install, and what stands before and behind a test."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+from verification.engine.gating.manifests import inner_table
+from verification.engine.gating.stages import REPORT
+from verification.engine.gating.unforeseen import COULD_NOT_RUN_EXIT_CODE, unless_said
+
+OF_INSTALL = ("preinstall", "install", "postinstall", "prepare")
+KEPT = " || code=$?"
+"""Behind a command that something is asked about where it fails."""
+MAX_RANGE_CHARS = 200
+# What is not there offline; the report is none of theirs, nor are the lines that they run.
+_OFFLINE = "EAI_AGAIN|ENOTFOUND|ENETUNREACH|ECONNREFUSED|name resolution|ould not resolve host"
+_ALONE = "unset LV_REPORT NODE_V8_COVERAGE; npm run --silent"
+_PREPARED, _UNPREPARED = "/tmp/prepared", "/tmp/unprepared"  # noqa: S108 - in the container
+
+_IS_PREPARED = f"[ $code = 0 ] || [ ! -e {_UNPREPARED} ] || exit {COULD_NOT_RUN_EXIT_CODE}"
+
+
+def around(command: str, package: Mapping[str, Any], name: str = "") -> str:
+    """A shell's text: one command, with the package's own scripts around it as npm has them.
+
+    `name` is the script's whose hooks are run, where npm does not run them itself. A script of the
+    install is run once, offline. Where it fails, or the package asks for another Node than there
+    is, a command that fails could not be tried.
+    """
+    scripts = inner_table(package, "scripts")
+    prepare = [one for one in OF_INSTALL if _is_script(scripts, one)]
+    asked = _asked(package)
+    lines = [_prepared(prepare)] if prepare else []
+    if name and _is_script(scripts, f"pre{name}"):
+        lines.append(_hook(f"pre{name}"))
+    if prepare or asked:
+        lines += ["code=0", f"{command}{KEPT}"]
+        lines += [_IS_PREPARED] if prepare else []
+        lines += [_fits(asked)] if asked else []
+        lines.append("[ $code = 0 ] || exit $code")
+    else:
+        lines.append(command)
+    if name and _is_script(scripts, f"post{name}"):
+        lines.append(_hook(f"post{name}"))
+    return "\n".join(lines)
+
+
+def _is_script(scripts: Mapping[str, Any], name: str) -> bool:
+    script = scripts.get(name)
+    return isinstance(script, str) and bool(script.strip())
+
+
+def _prepared(names: list[str]) -> str:
+    each = "; ".join(f"({_ALONE} {one}) >&2 || : > {_UNPREPARED}" for one in names)
+    return f"[ -e {_PREPARED} ] || {{ {each}; : > {_PREPARED}; }}"
+
+
+def _hook(name: str) -> str:
+    said = unless_said(_OFFLINE, f"({_ALONE} {name})")
+    return f"{{ {said}\n[ $code = 0 ] || exit $code\n}} >&2"
+
+
+def _asked(package: Mapping[str, Any]) -> str:
+    asked = inner_table(package, "engines").get("node")
+    is_one = isinstance(asked, str) and len(asked) <= MAX_RANGE_CHARS
+    return asked.strip() if is_one and isinstance(asked, str) else ""
+
+
+def _fits(asked: str) -> str:
+    """Npm itself knows what a range of versions means."""
+    package = shlex.quote(json.dumps({"engines": {"node": asked}}))
+    place = f'"{REPORT}.node"'
+    strict = f"cd {place} && npm install --engine-strict --offline --ignore-scripts 2>&1"
+    return (
+        f"[ $code = 0 ] || ! {{ mkdir -p {place} && printf %s {package} > {place}/package.json && "
+        f"({strict}) | grep -E 'EBADENGINE|Required:|Actual:' >&2; }} "
+        f"|| exit {COULD_NOT_RUN_EXIT_CODE}"
+    )
