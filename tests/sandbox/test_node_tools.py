@@ -254,3 +254,19 @@ def test_an_image_without_git_blames_nobody_who_needs_a_repository(engine: APICl
     report = tried(engine, work, "install").reports["install"]
 
     assert report.status is Status.ERROR, report
+
+
+def test_a_package_that_lies_beside_the_component_is_found_with_what_it_needs(
+    engine: APIClient,
+) -> None:
+    shared = {"name": "shared", "version": "1.0.0", "dependencies": {"is-number": "7.0.0"}}
+    work = {
+        "app/package.json": package("node --test", {"shared": "file:../shared"}),
+        "app/a.test.js": "require('node:test')('a', () => { require('shared'); });\n",
+        "shared/package.json": json.dumps(shared),
+        "shared/index.js": "module.exports = require('is-number');\n",
+    }
+
+    found = tried(engine, work, "install", "test").told["app"]
+
+    assert found == {"install": "passed", "test": "passed"}

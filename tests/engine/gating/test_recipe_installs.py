@@ -209,6 +209,46 @@ def test_of_the_settings_of_npm_those_are_kept_that_change_what_is_installed(
     assert (".npmrc" in command) is bool(kept)
 
 
+def needing(*paths: str) -> str:
+    return json.dumps({"dependencies": {f"p{at}": path for at, path in enumerate(paths)}})
+
+
+@pytest.mark.parametrize(
+    ("named", "others"),
+    [
+        ("file:../shared", ["shared", "libs/more"]),
+        ("../libs/more", ["libs/more", "shared"]),
+        ("link:../../elsewhere", []),
+        ("file:../gone", []),
+        ("file:./inner", []),
+        ("^1.0.0", []),
+    ],
+)
+def test_packages_beside_a_component_are_laid_beside_it_and_installed(
+    named: str, others: list[str]
+) -> None:
+    files = {
+        "web/package.json": needing(named),
+        "web/inner/package.json": "{}",
+        "shared/package.json": needing("file:../libs/more"),
+        "shared/a.js": "",
+        "libs/more/package.json": needing("../../shared", "../../web"),
+        "other/package.json": "{}",
+    }
+    contents = {path: text.encode() for path, text in files.items()}
+    component = Component("web", Language.NODE, ("package.json",))
+
+    part = part_of(component, Files(list(files), contents.get))
+
+    linked = {f"../{one}/node_modules": f"/deps/web.node/{one}/node_modules" for one in others}
+    own = "/deps/web.node/web" if others else "/deps/web.node"
+    assert {name: to for name, to in part.linked.items() if name.startswith("../")} == linked
+    assert part.linked["node_modules"] == f"{own}/node_modules"
+    assert part.environment["PATH"].endswith(f":{own}/node_modules/.bin")
+    read = {path for path in part.install.inputs if not path.startswith("web/")}
+    assert read == {path for path in files if path.startswith(tuple(f"{one}/" for one in others))}
+
+
 def installed_by(
     place: Path, lock: str, text: str, tools: Mapping[str, str], failing: str = ""
 ) -> tuple[int, str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from verification.engine.gating.components import Component, Read
 from verification.engine.gating.manifests import MAX_MANIFEST_BYTES, inner_table, json_table
-from verification.engine.gating.recipe_node_install import LOCKS, NEEDS, installed, linked
+from verification.engine.gating.recipe_node_install import LOCKS, NEEDS, beside, installed, linked
 from verification.engine.gating.recipe_node_scripts import around
 from verification.engine.gating.recipe_node_tests import tested
 from verification.engine.gating.stages import (
@@ -49,7 +49,8 @@ def node(component: Component, paths: Sequence[str], read: Read) -> Part:
         **inner_table(package, "devDependencies"),
     }
     needs = any(inner_table(package, one) for one in NEEDS) or "workspaces" in package
-    folder = deps_of(component)
+    others = beside(component, package, paths, read)
+    folder = deps_of(component) + (f"/{component.folder}" if others else "")
     judges = _judges(known, _locked(component, read))
     stages = (
         _script(package, BUILD),
@@ -60,14 +61,14 @@ def node(component: Component, paths: Sequence[str], read: Read) -> Part:
     )
     return Part(
         component,
-        installed(component, paths, folder, package, read) if needs else Install(),
+        installed(component, paths, folder, package, read, others) if needs else Install(),
         stages,
         environment={
             "PATH": f"{PROGRAMS}:{folder}/node_modules/.bin",
             "CI": "1",
             "npm_config_update_notifier": "false",
         },
-        linked=linked(component, paths, folder, package) if needs else {},
+        linked=linked(component, paths, folder, package, others) if needs else {},
         judges=tuple(f"{name}@{version}" for name, version in judges.items() if version),
     )
 

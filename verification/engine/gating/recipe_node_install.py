@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
 from verification.engine.gating.components import Component, Read
-from verification.engine.gating.manifests import inner_table
-from verification.engine.gating.stages import Install
+from verification.engine.gating.manifests import inner_table, json_table
+from verification.engine.gating.stages import Install, deps_of
 from verification.engine.gating.unforeseen import unless_said
+from verification.engine.reports.model import WORKSPACE
 
 MAX_PACKAGES = 200
 """Of a workspace: of so many it is known what was installed for them alone."""
@@ -46,11 +48,45 @@ _SETTING = re.compile(
     r"shamefully-hoist|hoist|(?:public-)?hoist-pattern\[\])\s*(?:=\s*([\w.@*!/-]*)\s*)?"
 )
 """What changes which packages are taken, and where they lie; all else is not for us to follow."""
-_LOCAL = ("file:", "link:", "workspace:", "portal:")
+_LOCAL = ("file:", "link:", "workspace:", "portal:", "./", "../")
+MAX_BESIDE = 20
+_PLAIN = re.compile(r"[\w.@+-]+(?:/[\w.@+-]+)*")
+
+
+def beside(
+    component: Component, package: Mapping[str, Any], paths: Sequence[str], read: Read
+) -> tuple[str, ...]:
+    """Folders of the workspace, outside of the component, of packages that it takes from there."""
+    if "workspaces" in package or not _PLAIN.fullmatch(component.folder):
+        return ()
+    found: list[str] = []
+    waiting = [(component.folder, package)]
+    while waiting and len(found) < MAX_BESIDE:
+        folder, needing = waiting.pop()
+        for one in _named(needing, folder):
+            is_out = not f"{one}/".startswith(component.path(""))
+            if is_out and one not in found and f"{one}/package.json" in paths:
+                found.append(one)
+                waiting.append((one, json_table(read(f"{one}/package.json"))))
+    return tuple(found[:MAX_BESIDE])
+
+
+def _named(package: Mapping[str, Any], folder: str) -> Iterator[str]:
+    """Where the packages lie that it names by a path."""
+    for version in (one for name in NEEDS for one in inner_table(package, name).values()):
+        said = str(version).removeprefix("file:").removeprefix("link:")
+        if said.startswith(("./", "../")):
+            path = posixpath.normpath(posixpath.join(folder, said))
+            if _PLAIN.fullmatch(path) and not path.startswith(".."):
+                yield path
 
 
 def linked(
-    component: Component, paths: Sequence[str], folder: str, package: Mapping[str, Any]
+    component: Component,
+    paths: Sequence[str],
+    folder: str,
+    package: Mapping[str, Any],
+    others: Sequence[str],
 ) -> dict[str, str]:
     """What was installed: the component's, and of a workspace what stands in its packages."""
     found = {"node_modules": f"{folder}/node_modules"}
@@ -60,13 +96,24 @@ def linked(
         known = (one for one in members if "node_modules" not in one.split("/"))
         for one in islice(known, MAX_PACKAGES):
             found[f"{one}/node_modules"] = f"{folder}/{one}/node_modules"
+    up = "../" * (component.folder.count("/") + 1)
+    for one in others:
+        found[f"{up}{one}/node_modules"] = f"{deps_of(component)}/{one}/node_modules"
     return found
 
 
 def installed(
-    component: Component, paths: Sequence[str], folder: str, package: Mapping[str, Any], read: Read
+    component: Component,
+    paths: Sequence[str],
+    folder: str,
+    package: Mapping[str, Any],
+    read: Read,
+    others: Sequence[str] = (),
 ) -> Install:
-    """By the manifests alone, so that the package's own scripts have nothing to work on yet."""
+    """By the manifests alone, so that the package's own scripts have nothing to work on yet.
+
+    `others` are packages that lie beside it: they lie beside it where it is installed, too.
+    """
     inputs = tuple(path for path in map(component.path, MANIFESTS) if path in paths)
     has_own = len(inputs) > 1
     other = next((one for one in OTHERS if component.path(one) in paths and not has_own), "")
@@ -78,14 +125,28 @@ def installed(
         copied = "-r ."
     elif said := _settings(read(component.path(".npmrc"))):
         told = f" && printf '%s\\n' {shlex.join(said)} > .npmrc{told}"
+    inputs = (
+        *inputs,
+        *(path for path in paths if path.startswith(tuple(f"{one}/" for one in others))),
+    )
+    laid = "".join(_laid(one, deps_of(component), paths) for one in others)
     by_npm = _BY_NPM.format(verb="ci" if has_own else "install")
     command = _by_other(other, by_npm) if other else by_npm
     return Install(
-        f"mkdir -p {folder} && cp {copied} {folder} && cd {folder}{told} || exit\n"
+        f"{laid}mkdir -p {folder} && cp {copied} {folder} && cd {folder}{told} || exit\n"
         f"{unless_said(f'{_NOT_BY_NPM}|{_UNFIT}' if other else _UNFIT, command)}\nexit $code",
         inputs,
         notes=(UNREAD,),
     )
+
+
+def _laid(folder: str, deps: str, paths: Sequence[str]) -> str:
+    """Npm installs nothing for a package that it only links to."""
+    target = f"{deps}/{folder}"
+    has_lock = any(f"{folder}/{one}" in paths for one in LOCKS)
+    by_npm = _BY_NPM.format(verb="ci" if has_lock else "install")
+    copied = f"mkdir -p {target} && cp -r {WORKSPACE}/{folder}/. {target}"
+    return f"{copied} && (cd {target} && npm pkg delete scripts && {by_npm}) && "
 
 
 def _settings(content: bytes | None) -> list[str]:
