@@ -23,13 +23,13 @@ esac
 
 def ran(
     place: Path, package: Mapping[str, object], tool: str = "true", *,
-    failing: str = "nothing", words: str = "", name: str = "test",
+    failing: str = "nothing", words: str = "", name: str = "test", is_read: bool = True,
 ) -> tuple[int, list[str]]:  # fmt: skip
     """How it ended, and what npm was asked for; the tool says that it ran."""
     npm = place / "npm"
     npm.write_text(NPM.format(place=place, failing=failing, words=words, engines=1))
     npm.chmod(0o755)
-    command = around(f"{{ echo tool >> {place}/said; {tool}; }}", package, name)
+    command = around(f"{{ echo tool >> {place}/said; {tool}; }}", package, name, is_read=is_read)
     command = command.replace("/tmp/prepared", f"{place}/prepared")  # noqa: S108
     command = command.replace("/tmp/unprepared", f"{place}/unprepared")  # noqa: S108
     ended = subprocess.run(
@@ -37,7 +37,7 @@ def ran(
         env={"LV_COMMAND": command, "LV_REPORT": f"{place}/r", "PATH": f"{place}:/usr/bin:/bin"},
         capture_output=True, check=False,
     )  # fmt: skip
-    assert ended.stdout == b""
+    assert (ended.stdout if is_read else ended.stderr) == b""
     said = (place / "said").read_text().splitlines()
     return ended.returncode, [one.split()[-1] for one in said]
 
@@ -72,6 +72,17 @@ def test_what_npm_has_around_a_script_is_run_around_its_tool(
     found = ran(tmp_path, package, tool, failing=failing or "nothing", words=words)
 
     assert found == (code, said)
+
+
+def test_what_they_write_hides_nothing_that_the_tool_does(tmp_path: Path) -> None:
+    for at, is_read in enumerate((True, False)):
+        place = tmp_path / str(at)
+        place.mkdir()
+        package = {"scripts": {**HOOKS["scripts"], **PREPARED["scripts"]}}
+
+        code, _ = ran(place, package, failing="prepare", words="no git", is_read=is_read)
+
+        assert code == 0
 
 
 def test_what_the_install_would_run_is_run_once_in_a_container(tmp_path: Path) -> None:

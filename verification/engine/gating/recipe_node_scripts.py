@@ -23,19 +23,22 @@ _PREPARED, _UNPREPARED = "/tmp/prepared", "/tmp/unprepared"  # noqa: S108 - in t
 _IS_PREPARED = f"[ $code = 0 ] || [ ! -e {_UNPREPARED} ] || exit {COULD_NOT_RUN_EXIT_CODE}"
 
 
-def around(command: str, package: Mapping[str, Any], name: str = "") -> str:
+def around(
+    command: str, package: Mapping[str, Any], name: str = "", *, is_read: bool = False
+) -> str:
     """A shell's text: one command, with the package's own scripts around it as npm has them.
 
     `name` is the script's whose hooks are run, where npm does not run them itself. A script of the
     install is run once, offline. Where it fails, or the package asks for another Node than there
-    is, a command that fails could not be tried.
+    is, a command that fails could not be tried. `is_read`: the command's output is its report, so
+    that nothing else may stand there.
     """
     scripts = inner_table(package, "scripts")
     prepare = [one for one in OF_INSTALL if _is_script(scripts, one)]
-    asked = _asked(package)
-    lines = [_prepared(prepare)] if prepare else []
+    asked, to = _asked(package), ">&2" if is_read else "2>&1"
+    lines = [_prepared(prepare, to)] if prepare else []
     if name and _is_script(scripts, f"pre{name}"):
-        lines.append(_hook(f"pre{name}"))
+        lines.append(_hook(f"pre{name}", to))
     if prepare or asked:
         lines += ["code=0", f"{command}{KEPT}"]
         lines += [_IS_PREPARED] if prepare else []
@@ -44,7 +47,7 @@ def around(command: str, package: Mapping[str, Any], name: str = "") -> str:
     else:
         lines.append(command)
     if name and _is_script(scripts, f"post{name}"):
-        lines.append(_hook(f"post{name}"))
+        lines.append(_hook(f"post{name}", to))
     return "\n".join(lines)
 
 
@@ -53,14 +56,14 @@ def _is_script(scripts: Mapping[str, Any], name: str) -> bool:
     return isinstance(script, str) and bool(script.strip())
 
 
-def _prepared(names: list[str]) -> str:
-    each = "; ".join(f"({_ALONE} {one}) >&2 || : > {_UNPREPARED}" for one in names)
+def _prepared(names: list[str], to: str) -> str:
+    each = "; ".join(f"({_ALONE} {one}) {to} || : > {_UNPREPARED}" for one in names)
     return f"[ -e {_PREPARED} ] || {{ {each}; : > {_PREPARED}; }}"
 
 
-def _hook(name: str) -> str:
+def _hook(name: str, to: str) -> str:
     said = unless_said(_OFFLINE, f"({_ALONE} {name})")
-    return f"{{ {said}\n[ $code = 0 ] || exit $code\n}} >&2"
+    return f"{{ {said}\n[ $code = 0 ] || exit $code\n}} {to}"
 
 
 def _asked(package: Mapping[str, Any]) -> str:

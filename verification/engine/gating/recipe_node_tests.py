@@ -86,7 +86,8 @@ def tested(package: Mapping[str, Any]) -> Stage:
     if found is None:
         return Stage(TEST, around("npm test --silent", package), is_given=True)
     command, expected, cover = found
-    return Stage(TEST, around(command, package, TEST), expected, cover=cover)
+    is_read = expected.stream is Stream.OUT
+    return Stage(TEST, around(command, package, TEST, is_read=is_read), expected, cover=cover)
 
 
 def reporting(script: str) -> tuple[str, Expected, Cover | None] | None:
