@@ -7,6 +7,10 @@ from docker import APIClient
 
 from tests.sandbox.engine import tried
 from verification.engine.outcome import Status
+
+
+from verification.engine.gating.components import Component, Language
+from verification.engine.gating.unspoken import spoken
 from verification.engine.reports.model import TestCounts
 
 pytestmark = pytest.mark.docker
@@ -145,6 +149,23 @@ def test_what_make_could_have_made_is_made_anew(
     found = tried(engine, work, "build", "test", plan=plan)
 
     assert tuple(found.reports[gate].status for gate in ("build", "test")) == statuses
+
+
+def test_a_file_that_ends_before_tests_it_has_by_another_file_is_in_doubt(
+    engine: APIClient,
+) -> None:
+    work = {
+        "package.json": '{"type": "module", "scripts": {"test": "node --test"}}',
+        "helper.js": "export { default } from 'node:test';\n",
+        "a.test.js": "import test from './helper.js';\ntest('a', () => process.exit(0));\n"
+        "test('b', () => { throw new Error('no'); });\n",
+    }
+
+    told = tried(engine, work, "test").judged["test"]
+
+    read = {path: content.encode() for path, content in work.items()}.get
+    found = spoken(told, Component("", Language.NODE), read)
+    assert "of the tests in a.test.js none was told" in found.report.contradiction
 
 
 def test_a_package_of_the_work_that_is_called_node_runs_no_tests(engine: APIClient) -> None:
