@@ -6,11 +6,9 @@ import pytest
 from docker import APIClient
 
 from tests.sandbox.engine import tried
-from verification.engine.outcome import Status
-
-
 from verification.engine.gating.components import Component, Language
 from verification.engine.gating.unspoken import spoken
+from verification.engine.outcome import Status
 from verification.engine.reports.model import TestCounts
 
 pytestmark = pytest.mark.docker
