@@ -71,8 +71,8 @@ def read_all(contents: Sequence[bytes], folder: str = "") -> TestReport:
 def _cases(root: Element, folder: str) -> Iterator[TestCase]:
     if kind(root) not in _SUITES:
         raise Unreadable("The report is not JUnit's.")
-    for suite in within(root, "testsuite"):
-        _leave_out_reruns(suite)
+    for inner in within(root, "testsuite"):
+        _leave_out_reruns(inner)
     _agrees(root)
     for suite, case in _walked(root, ""):
         yield _case(case, suite, folder)
