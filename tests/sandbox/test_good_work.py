@@ -183,3 +183,28 @@ def test_a_package_that_asks_for_a_newer_node_is_not_blamed_where_it_fails(
         told[asked] = report.status, "EBADENGINE" in report.detail
 
     assert told == {">=99": (Status.ERROR, True), ">=18": (Status.FAILED, False)}
+
+
+def test_python_is_installed_as_locked_with_what_its_tests_name(engine: APIClient) -> None:
+    lock = '[[package]]\nname = "six"\nversion = "1.16.0"\n'
+    work = {
+        "pyproject.toml": '[project]\nname = "w"\ndependencies = ["six"]\nrequires-python = ">=3.8"\n',
+        "poetry.lock": lock,
+        "requirements-dev.txt": "iniconfig==2.0.0\nsix\n",
+        "requirements-test.txt": "no-such-package-of-anybody==7\n",
+        "test_it.py": "import iniconfig, six\n\ndef test_it():\n    assert six.__version__ == '1.16.0'\n",
+    }
+
+    found = tried(engine, work, "install", "test")
+
+    assert "Not all that the tests name" in found.reports["install"].detail
+    assert found.reports["test"].tests == TestCounts(passed=1), found.ended["test"].out.decode()
+
+
+def test_work_for_another_python_could_not_be_tried(engine: APIClient) -> None:
+    project = '[project]\nname = "w"\nrequires-python = ">=3.99"\n'
+
+    found = tried(engine, {"pyproject.toml": project, "test_it.py": "def test(): 0\n"}, "install")
+
+    assert found.reports["install"].status is Status.ERROR
+    assert "The work is for Python >=3.99; its image has 3." in found.reports["install"].detail

@@ -9,14 +9,15 @@ import pytest
 from tests.engine.gating.test_recipes import PIP, part_in
 from verification.engine.gating.components import Language
 from verification.engine.gating.judging import judged
-from verification.engine.gating.recipe_python_install import NOT_BUILT
+from verification.engine.gating.python_named import GROUPS
+from verification.engine.gating.recipe_python_install import FITS, NOT_ALL, NOT_BUILT
 from verification.engine.gating.stages import Ended, Install, Stage
 
 BACKEND = '[build-system]\nrequires = ["setuptools"]\n'
 PROJECT = f'{BACKEND}[project]\nname = "Some.Pkg"\ndependencies = ["a"]\n'
 DYNAMIC = f'{BACKEND}[project]\nname = "p"\ndynamic = ["version", "dependencies"]\n'
 SETUP = "from setuptools import setup\nsetup(install_requires=['a'])\n"
-ITSELF = "-m pip install --no-input --use-pep517 -e '.[test,tests,testing,dev]'"
+ITSELF = f"-m pip install --no-input --use-pep517 -e '.[{','.join(GROUPS)}]'"
 ON_THE_PATH = "printf '%s\\n' /workspace/src > \"$place/workspace.pth\""
 
 
@@ -139,7 +140,6 @@ def test_a_component_is_found_in_its_own_folder_whatever_that_is_called() -> Non
         ('a = {version = "1", optional = true}', ""),
         ('a = {git = "https://a.example"}', ""),
         ('a = {path = "../a"}', ""),
-        ('python = "^3.9"', ""),
         ("a = 7", ""),
         ('"-r x" = "1"', ""),
         ("a = {markers = \"x\\ny\"}", ""),
@@ -181,3 +181,73 @@ def test_an_install_says_that_the_project_itself_could_not_be_built(
     report = judged(part, stage, Ended(exit_code=0, err=written.encode())).report
 
     assert report.detail == detail
+
+
+@pytest.mark.parametrize(
+    ("files", "asked"),
+    [
+        ({"pyproject.toml": '[project]\nrequires-python = ">=3.12"\n'}, ">=3.12"),
+        ({"pyproject.toml": '[tool.poetry.dependencies]\npython = "^3.9"\n'}, ">=3.9,<4"),
+        ({"setup.py": "", "setup.cfg": "[options]\npython_requires = >=3.11, <4\n"}, ">=3.11, <4"),
+        ({"pyproject.toml": '[project]\nrequires-python = "$(id)"\n'}, ""),
+        ({"pyproject.toml": "[project]\nrequires-python = 3\n"}, ""),
+        ({"requirements.txt": ""}, ""),
+    ],
+)
+def test_the_python_that_a_project_is_for_is_looked_for_first(
+    files: dict[str, str], asked: str
+) -> None:
+    command = install_in(files).command
+
+    assert command.startswith(f"{FITS} {shlex.quote(asked)} && ") is bool(asked)
+    assert (FITS in command) is bool(asked)
+
+
+@pytest.mark.parametrize(
+    ("files", "main", "more"),
+    [
+        ({"requirements.txt": "a", "requirements-dev.txt": "b"},
+         "requirements.txt", ["requirements-dev.txt"]),
+        ({"requirements.txt": "a", "test_requirements.txt": "b", "tests/requirements.txt": "c"},
+         "requirements.txt", ["test_requirements.txt", "tests/requirements.txt"]),
+        ({"pytest.ini": "", "requirements/base.txt": "a", "requirements/test.txt": "-r base.txt"},
+         "requirements/base.txt", ["requirements/test.txt"]),
+        ({"pytest.ini": "", "requirements-dev.txt": "b"}, "", ["requirements-dev.txt"]),
+        ({"requirements.txt": "a", "requirements/docs.txt": "b", "x/requirements-dev.txt": "b"},
+         "requirements.txt", []),
+    ],
+)  # fmt: skip
+def test_what_tests_need_is_installed_after_what_the_work_needs(
+    files: dict[str, str], main: str, more: list[str]
+) -> None:
+    install = install_in(files)
+
+    said = [f"{PIP.split(' && ')[1]} -r {one}" for one in (main, *more) if one]
+    assert [install.command.count(one) for one in said] == [1] * len(said)
+    assert install.command.count(" -r ") == len(said)
+    assert set(install.inputs) == {one for one in (main, *more) if one}
+
+
+@pytest.mark.parametrize(
+    ("files", "named"),
+    [
+        ({"pyproject.toml": "[tool.hatch.envs.test]\nextra-dependencies = ['a']\n"}, "a"),
+        ({"pyproject.toml": "[tool.hatch.envs.default]\ndependencies = ['a', 'b']\n"}, "a b"),
+        ({"pytest.ini": "", "Pipfile": "[packages]\na = '*'\n[dev-packages]\nb = '==1'\n"},
+         "a b==1"),
+        ({"pytest.ini": "", "setup.cfg": "[options]\ninstall_requires =\n    a>=1  # why\n    b\n"
+          "[options.extras_require]\ntest = c\ndocs = no\n"}, "'a>=1' b c"),
+        ({"pyproject.toml": "[dependency-groups]\ndev = [{include-group = 'dev'}, 'a', 'a']\n"}, "a"),
+    ],
+)  # fmt: skip
+def test_each_place_where_needs_are_named_is_read(files: dict[str, str], named: str) -> None:
+    assert install_in(files).command == f"{PIP} {named}"
+
+
+def test_beside_requirements_what_the_project_names_is_tried_besides() -> None:
+    project = "[dependency-groups]\ndev = ['a']\n"
+
+    install = install_in({"pyproject.toml": project, "requirements.txt": "b"})
+
+    assert install.command.startswith(f"{PIP} -r requirements.txt && {{ code=0; ")
+    assert NOT_ALL in install.command

@@ -66,7 +66,8 @@ def test_so_many_requirements_files_are_read() -> None:
          ["requests>=2", "a[b]; python_version < '4'"]),
         ('[project]\ndependencies = ["a"]\n[project.optional-dependencies]\n'
          'test = ["t"]\ndev = ["d"]\ndocs = ["no"]\n[dependency-groups]\n'
-         'tests = ["g", {include-group = "docs"}]\ndocs = ["no"]', ["a", "t", "d", "g"]),
+         'tests = ["g", {include-group = "docs"}]\ndocs = ["i", {include-group = "tests"}, {include-group = 7}]',
+         ["a", "t", "d", "g", "i"]),
         ('[project]\ndependencies = ["-r /etc/passwd", "--index-url x", "./here", "/there", "",'
          ' "a\\nb", "a\\u0000", 7, ["x"], {a = "b"}, " x", "${X}"]', []),
         ('[project]\ndependencies = "requests"', []),

@@ -52,6 +52,7 @@ _COMMANDS: Mapping[str, str] = {
 _FILES: Mapping[str, tuple[str, ...]] = {
     "python": (
         "python.txt",
+        "fits.py",
         "run_mypy.py",
         "run_pytest.py",
         "run_unittest.py",

@@ -107,7 +107,7 @@ def _judged(part: Part, stage: Stage, ended: Ended) -> Judged:
         return Judged(replace(told, status=Status.TIMED_OUT, detail=why))
     if stage.is_apart and ended.exit_code == OUT_OF_MEMORY_EXIT_CODE:
         return Judged(_ours(told, "ran out of memory"))
-    if ended.exit_code in COULD_NOT_RUN and not _tells_of_failures(part, stage, ended):
+    if ended.exit_code in COULD_NOT_RUN:
         why = f"{told.name}: {COULD_NOT_RUN[ended.exit_code]}.{last_words(ended)}"
         return Judged(replace(told, status=Status.ERROR, detail=why))
     if stage.gate == INSTALL and ended.exit_code != 0 and tells_of_network(ended.out + ended.err):
@@ -116,16 +116,6 @@ def _judged(part: Part, stage: Stage, ended: Ended) -> Judged:
     if stage.gate == TEST:
         return _tested(part, stage, ended, told)
     return _looked_at(part, stage, ended, told)
-
-
-def _tells_of_failures(part: Part, stage: Stage, ended: Ended) -> bool:
-    """Whether it did run, whatever exit code the work then chose for it."""
-    if stage.gate != TEST or stage.expected is None:
-        return False
-    try:
-        return any(one.status.is_bad for one in _test_report(part, stage, ended).cases)
-    except Unreadable:
-        return False
 
 
 def _ours(told: GateReport, why: str) -> GateReport:

@@ -17,8 +17,8 @@ _DEEP_KEY = re2.compile(r"""(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){50}
 MAX_LINE_BYTES = 5_000
 
 
-def toml_table(content: bytes | None) -> Mapping[str, Any]:
-    return _toml(content) or {}
+def toml_table(content: bytes | None, most: int = MAX_MANIFEST_BYTES) -> Mapping[str, Any]:
+    return _toml(content, most) or {}
 
 
 def json_table(content: bytes | None, most: int = MAX_MANIFEST_BYTES) -> Mapping[str, Any]:
@@ -42,8 +42,8 @@ def unread(name: str, content: bytes) -> bool:
     return bool(content.strip()) and name in READ and READ[name](content) is None
 
 
-def _toml(content: bytes | None) -> Mapping[str, Any] | None:
-    if not content or len(content) > MAX_MANIFEST_BYTES or _DEEP_KEY.search(content):
+def _toml(content: bytes | None, most: int = MAX_MANIFEST_BYTES) -> Mapping[str, Any] | None:
+    if not content or len(content) > most or _DEEP_KEY.search(content):
         return None
     try:
         return tomllib.loads(content.decode())

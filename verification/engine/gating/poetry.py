@@ -22,14 +22,21 @@ _PART = re.compile(
 def poetry_requirements(project: Mapping[str, Any], groups: Collection[str]) -> Iterator[str]:
     """What every installation needs, and what the groups of these names do."""
     table = inner_table(inner_table(project, "tool"), "poetry")
-    yield from _requirements(inner_table(table, "dependencies"))
-    yield from _requirements(inner_table(table, "dev-dependencies"))
+    yield from listed(inner_table(table, "dependencies"))
+    yield from listed(inner_table(table, "dev-dependencies"))
     named = inner_table(table, "group")
     for group in groups:
-        yield from _requirements(inner_table(inner_table(named, group), "dependencies"))
+        yield from listed(inner_table(inner_table(named, group), "dependencies"))
 
 
-def _requirements(table: Mapping[str, Any]) -> Iterator[str]:
+def poetry_python(project: Mapping[str, Any]) -> str:
+    """As specifiers; '' where it does not say."""
+    table = inner_table(inner_table(project, "tool"), "poetry")
+    return _joined(inner_table(table, "dependencies").get("python"))
+
+
+def listed(table: Mapping[str, Any]) -> Iterator[str]:
+    """What a table of names and versions lists, Pipenv's too."""
     for name, said in table.items():
         if name.lower() == "python" or not _NAME.fullmatch(name):
             continue

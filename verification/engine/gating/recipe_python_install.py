@@ -5,30 +5,39 @@ from __future__ import annotations
 import posixpath
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
 from verification.engine.gating.components import IGNORED, Component, Read
 from verification.engine.gating.manifests import MAX_MANIFEST_BYTES, inner_table
-from verification.engine.gating.poetry import poetry_requirements
-from verification.engine.gating.requirements import is_local, requirements_files
+from verification.engine.gating.python_locked import locked
+from verification.engine.gating.python_named import GROUPS, asked_python, named
+from verification.engine.gating.requirements import (
+    is_local,
+    main_requirements,
+    requirements_files,
+    test_requirements,
+)
 from verification.engine.gating.stages import REPORT, Install, deps_of, workdir
 
 MAX_REQUIREMENTS = 300
 MAX_REQUIREMENTS_CHARS = 60_000
 """A longer command could not be executed: a kernel takes 128 KiB."""
 MAX_OUTLINE = 2_000
+FITS = "/opt/loomverify/python/bin/python /opt/loomverify/fits.py"
 NOT_BUILT = "The project itself could not be built: its folder is on the path, its metadata is not."
-_REQUIREMENT = re.compile(r"[A-Za-z0-9][^\x00-\x1f\x7f]{0,300}")
-_GROUPS = ("test", "tests", "testing", "dev")
-_ITSELF = f".[{','.join(_GROUPS)}]"
+NOT_ALL = "Not all that the tests name as needed could be installed."
+NOT_LOCKED = "What the lock file names could not be installed: other versions were."
+CONSTRAINTS = "/tmp/constraints.txt"  # noqa: S108 - a container's own
+_ITSELF = f".[{','.join(GROUPS)}]"
 _OUTLINE = re.compile(
     r"pyproject\.toml|setup\.(?:py|cfg)|MANIFEST\.in|VERSION|py\.typed|__init__\.py|__about__\.py"
     r"|_?version\.py|(?:README|LICEN[CS]E|COPYING|NOTICE|AUTHORS|CHANGELOG|HISTORY|CHANGES)[^/]{0,20}"
 )
 """What backends read of a project, but for its code."""
 # A backend that could not be had is the network's affair, or the work's that named it.
+_NO_NETWORK = r"Retrying \(|timed out"
 _NO_BACKEND = r"install (build|backend) dependencies|Retrying \(|No matching distribution|timed out"
 
 
@@ -39,27 +48,44 @@ def install_of(
 
     Only where nobody else knows what it needs must the backend come to its end.
     """
-    requirements = requirements_files(component.path("requirements.txt"), paths, read)
+    main, more = main_requirements(component, paths), test_requirements(component, paths)
+    files = (component.path(one) for one in (main, *more) if one)
+    read_files = sorted({inner for one in files for inner in requirements_files(one, paths, read)})
     pip = f"{deps_of(component)}/bin/python -m pip install --no-input"
     prepare = _prepare(component, paths, read, project)
     is_dynamic = _is_dynamic(component, read, project)
-    steps, inputs = [prepare], tuple(requirements)
-    if requirements:
-        steps.append(f"{pip} -r requirements.txt")
-    elif named := _arguments(project):
-        steps.append(f"{pip} {named}")
+    steps, inputs = [prepare], tuple(read_files)
+    if main:
+        steps.append(f"{pip} -r {main}")
+    steps += [_attempted(f"{pip} -r {one}", NOT_ALL, _NO_NETWORK) for one in more]
+    if arguments := _arguments(named(component, read, project)):
+        step = _locked(pip, arguments, locked(component, read))
+        steps.append(_attempted(step, NOT_ALL, _NO_NETWORK) if main else step)
     if _is_package(component, read, project):
         itself = f"{pip} --use-pep517 -e {shlex.quote(_ITSELF)}"
-        must = is_dynamic and not requirements
-        steps.append(itself if must else _attempted(itself))
+        must = is_dynamic and not main
+        steps.append(itself if must else _attempted(itself, NOT_BUILT, _NO_BACKEND))
         inputs = tuple(sorted({*inputs, *_outline(component, paths, project)}))
         if is_dynamic:
             inputs = component.all_of(paths)
-    if requirements and is_local(requirements, read):
-        inputs = tuple(dict.fromkeys((*component.all_of(paths), *requirements)))
+    if read_files and is_local(read_files, read):
+        inputs = tuple(dict.fromkeys((*component.all_of(paths), *read_files)))
+    if asked := asked_python(component, read, project):
+        steps.insert(0, f"{FITS} {shlex.quote(asked)}")
     if steps == [f"python3 -m venv {deps_of(component)}"]:
         return Install(prepare=prepare)
-    return Install(" && ".join(steps), inputs, prepare, notes=(NOT_BUILT,))
+    return Install(" && ".join(steps), inputs, prepare, notes=(NOT_BUILT, NOT_ALL, NOT_LOCKED))
+
+
+def _locked(pip: str, arguments: str, constraints: Sequence[str]) -> str:
+    """By the versions of the lock file, unless this machine has none of one of them."""
+    if not constraints or sum(map(len, constraints)) > MAX_REQUIREMENTS_CHARS:
+        return f"{pip} {arguments}"
+    return (
+        f"printf '%s\\n' {shlex.join(constraints)} > {CONSTRAINTS} && "
+        f"{{ {pip} -c {CONSTRAINTS} {arguments} || "
+        f"{{ {pip} {arguments} && echo {shlex.quote(NOT_LOCKED)} >&2; }}; }}"
+    )
 
 
 def _prepare(
@@ -81,12 +107,12 @@ def _prepare(
     )
 
 
-def _attempted(command: str) -> str:
-    """What is built is no worse off without: its needs are installed, its folder is on the path."""
+def _attempted(command: str, note: str, unless: str) -> str:
+    """What fails is told and does no harm, unless it is the network's affair that it does."""
     log = f'"{REPORT}.log"'
     return (
         f"{{ code=0; {command} > {log} 2>&1 || code=$?; cat {log}; [ $code = 0 ] || "
-        f"{{ ! grep -Eq {shlex.quote(_NO_BACKEND)} {log} && echo {shlex.quote(NOT_BUILT)} >&2; }}; }}"
+        f"{{ ! grep -Eq {shlex.quote(unless)} {log} && echo {shlex.quote(note)} >&2; }}; }}"
     )
 
 
@@ -128,40 +154,6 @@ def _outline(
     return islice(found, MAX_OUTLINE)
 
 
-def _arguments(project: Mapping[str, Any]) -> str:
-    named = " ".join(islice(map(shlex.quote, _named(project)), MAX_REQUIREMENTS))
-    return named if len(named) <= MAX_REQUIREMENTS_CHARS else ""
-
-
-def _named(project: Mapping[str, Any]) -> Iterator[str]:
-    table, tools = inner_table(project, "project"), inner_table(project, "tool")
-    itself = _normal(str(table.get("name")))
-    for one in _all(table, tools, project):
-        if _normal(re.split(r"[^\w.-]", one, maxsplit=1)[0]) != itself:
-            yield one
-
-
-def _all(
-    table: Mapping[str, Any], tools: Mapping[str, Any], project: Mapping[str, Any]
-) -> Iterator[str]:
-    yield from _requirements(table.get("dependencies"))
-    for owner in (
-        inner_table(table, "optional-dependencies"),
-        inner_table(project, "dependency-groups"),
-        inner_table(inner_table(tools, "pdm"), "dev-dependencies"),
-    ):
-        for group in _GROUPS:
-            yield from _requirements(owner.get(group))
-    yield from _requirements(inner_table(tools, "uv").get("dev-dependencies"))
-    yield from _requirements([*poetry_requirements(project, _GROUPS)])
-
-
-def _normal(name: str) -> str:
-    return re.sub(r"[-_.]+", "-", name).lower()
-
-
-def _requirements(value: object) -> Iterator[str]:
-    for one in value if isinstance(value, list) else ():
-        # An option, a path or a line break would be more than a requirement.
-        if isinstance(one, str) and _REQUIREMENT.fullmatch(one):
-            yield one
+def _arguments(requirements: Iterable[str]) -> str:
+    said = " ".join(islice(map(shlex.quote, requirements), MAX_REQUIREMENTS))
+    return said if len(said) <= MAX_REQUIREMENTS_CHARS else ""

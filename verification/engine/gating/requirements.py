@@ -8,15 +8,39 @@ from itertools import islice
 
 import re2
 
-from verification.engine.gating.components import Read
+from verification.engine.gating.components import Component, Read
 from verification.engine.gating.manifests import MAX_MANIFEST_BYTES
 
 MAX_FILES = 50
 MAX_INCLUDES = 200
 _INCLUDE = re2.compile(rb"(?m)^[ \t]*(?:-r|-c|--requirement|--constraint)[ \t=]*([^\s#]+)")
-
-
+_FOR_TESTS = (
+    *(f"requirements{sign}{name}.txt" for sign in "-_." for name in ("dev", "test", "tests", "ci")),
+    *(f"{name}{sign}requirements.txt" for sign in "-_" for name in ("dev", "test", "tests")),
+    *(
+        f"requirements/{name}.txt"
+        for name in ("dev", "development", "test", "tests", "testing", "ci")
+    ),
+    "tests/requirements.txt",
+    "test/requirements.txt",
+)
+_MAIN = (
+    "requirements.txt",
+    "requirements/base.txt",
+    "requirements/common.txt",
+    "requirements/main.txt",
+)
 _LOCAL = re2.compile(rb"(?m)^[ \t]*(?:(?:-e|--editable)\b|\.{1,2}/|\.[ \t]*(?:\[|$)|file:)")
+
+
+def main_requirements(component: Component, paths: Sequence[str]) -> str:
+    """Relative to the component's folder; '' where there is none."""
+    return next((one for one in _MAIN if component.path(one) in paths), "")
+
+
+def test_requirements(component: Component, paths: Sequence[str]) -> tuple[str, ...]:
+    """What is needed besides, where the work is tried; relative to the component's folder."""
+    return tuple(one for one in _FOR_TESTS if component.path(one) in paths)
 
 
 def is_local(files: Sequence[str], read: Read) -> bool:

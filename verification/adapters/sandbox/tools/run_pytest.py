@@ -78,4 +78,5 @@ if measuring:
 if finished.is_whole:
     sys.stdout.write("\nloomverify: the test runner came to its end\n")
 sys.stdout.flush()
-sys.exit(int(code))
+# Other codes are the work's choice, and would say that its tests could not be run.
+sys.exit(int(code) if 0 <= code <= 5 else 1)

@@ -129,4 +129,5 @@ except SystemExit as ended:
 if not is_stopped:
     sys.stdout.write("\nloomverify: the test runner came to its end\n")
 sys.stdout.flush()
-sys.exit(code)
+# Of an exit code that the work chooses no more is told than that it did not end well.
+sys.exit(code if code in (None, 0, 5) else 1)
