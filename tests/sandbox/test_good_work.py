@@ -197,7 +197,6 @@ def test_python_is_installed_as_locked_with_what_its_tests_name(engine: APIClien
 
     found = tried(engine, work, "install", "test")
 
-    assert "Not all that the tests name" in found.reports["install"].detail
     assert found.reports["test"].tests == TestCounts(passed=1), found.ended["test"].out.decode()
 
 
@@ -208,3 +207,47 @@ def test_work_for_another_python_could_not_be_tried(engine: APIClient) -> None:
 
     assert found.reports["install"].status is Status.ERROR
     assert "The work is for Python >=3.99; its image has 3." in found.reports["install"].detail
+
+
+@pytest.mark.parametrize(
+    ("needs", "said"),
+    [
+        ({"requirements.txt": "six @ git+https://git.example/six\n"}, "'git'"),
+        ({"requirements.txt": "", "requirements-dev.txt": "a @ git+https://git.example/a\n"},
+         "'git'"),
+        ({"requirements.txt": "--no-binary regex\nregex==2024.11.6\n"}, "gcc"),
+    ],
+)  # fmt: skip
+def test_an_image_that_lacks_what_an_install_needs_blames_nobody(
+    engine: APIClient, needs: dict[str, str], said: str
+) -> None:
+    report = tried(engine, {**needs, "test_it.py": ""}, "install").reports["install"]
+
+    assert report.status is Status.ERROR, report
+    assert "its image has not what the work needs" in report.detail.splitlines()[0]
+    assert said in report.detail.splitlines()[0]
+
+
+def test_a_project_of_django_is_tried_by_its_own_runner(engine: APIClient) -> None:
+    settings = "SECRET_KEY = 'x'\nINSTALLED_APPS = ['app']\nDATABASES = {'default': {"
+    settings += "'ENGINE': 'django.db.backends.sqlite3', 'NAME': ':memory:'}}\n"
+    manage = "import os, sys\nos.environ.setdefault('DJANGO_SETTINGS_MODULE', 'settings')\n"
+    manage += "from django.core.management import execute_from_command_line as run\nrun(sys.argv)\n"
+    tests = "from django.test import TestCase\n\nclass Tests(TestCase):\n"
+    work = {
+        "requirements.txt": "django==5.2.8\n", "settings.py": settings, "manage.py": manage, "app/__init__.py": "",
+    }  # fmt: skip
+
+    good = tried(
+        engine, {**work, "app/tests.py": f"{tests}    def test_it(self): pass\n"}, "install", "test"
+    )
+    bad = tried(
+        engine,
+        {**work, "app/tests.py": f"{tests}    def test_it(self): self.fail('no')\n"},
+        "install",
+        "test",
+    )
+
+    assert good.reports["test"].tests == TestCounts(passed=1), good.ended["test"].err.decode()
+    assert bad.reports["test"].tests == TestCounts(failed=1)
+    assert bad.reports["test"].status is Status.FAILED

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from verification.engine.gating.comparing import wants_base
 from verification.engine.gating.components import Language
 from verification.engine.gating.judging import MAX_TOLD, judged
 from verification.engine.gating.measuring import measured
-from verification.engine.gating.stages import Ended, Expected, Stage, Stream
+from verification.engine.gating.stages import Ended, Expected, Install, Stage, Stream
 from verification.engine.outcome import Status
 from verification.engine.reasons import Effect
 from verification.engine.reports.model import ProblemSeverity, TestCounts
@@ -364,3 +365,23 @@ def test_a_terminals_colours_are_no_words() -> None:
     report = told(NPM_BUILD, Ended(exit_code=1, out=b"\x1b[1mwhy\x1b[m\n", err=b"\x1b[0m\x1b[0m"))
 
     assert report.detail.splitlines()[1:] == ["why"]
+
+
+@pytest.mark.parametrize(
+    ("written", "excuses", "status"),
+    [
+        (b"x\nno git here\ny", "no git", Status.ERROR),
+        (b"x\nno git here\ny", "git$", Status.FAILED),
+        (b"x\nno git here\ny", "", Status.FAILED),
+    ],
+)
+def test_an_install_is_excused_by_a_line_that_says_what_the_image_lacks(
+    written: bytes, excuses: str, status: Status
+) -> None:
+    stage = Stage("install", "pip")
+    part = replace(part_with(stage), install=Install("pip", excuses=excuses))
+
+    report = judged(part, stage, Ended(exit_code=1, err=written)).report
+
+    assert report.status is status
+    assert ("needs. no git here\n" in report.detail) is (status is Status.ERROR)

@@ -10,8 +10,11 @@ import pytest
 
 from tests.engine.gating.test_recipes import PIP, part_in
 from verification.engine.gating.components import Component, Language
+from verification.engine.gating.judging import judged
 from verification.engine.gating.recipe_node_install import UNREAD
 from verification.engine.gating.recipes import Files, part_of
+from verification.engine.gating.stages import Ended, Stage
+from verification.engine.outcome import Status
 
 
 @pytest.mark.parametrize(
@@ -170,20 +173,25 @@ def test_a_lock_file_is_read_by_its_own_tool_where_the_image_has_that(
 
 
 @pytest.mark.parametrize(
-    ("failing", "code"),
+    ("failing", "status"),
     [
-        ("npm error code EUNSUPPORTEDPROTOCOL", 126),
-        ("npm error code ERESOLVE", 126),
-        ("npm error code EBADENGINE", 126),
-        ("npm error syscall spawn git", 126),
-        ("Couldn't find the binary git", 126),
-        ("code E404", 1),
+        ("npm error code EUNSUPPORTEDPROTOCOL", Status.ERROR),
+        ("npm error code ERESOLVE", Status.ERROR),
+        ("npm error code EBADENGINE", Status.ERROR),
+        ("npm error syscall spawn git", Status.ERROR),
+        ("Couldn't find the binary git", Status.ERROR),
+        ("code E404", Status.FAILED),
     ],
 )
 def test_what_npm_alone_cannot_do_is_not_the_works_fault(
-    tmp_path: Path, failing: str, code: int
+    tmp_path: Path, failing: str, status: Status
 ) -> None:
-    assert installed_by(tmp_path, "yarn.lock", "", {"npm": "11"}, failing)[0] == code
+    code, said = installed_by(tmp_path, "yarn.lock", "", {"npm": "11"}, failing)
+    part = part_in(Language.NODE, {"package.json": '{"dependencies": {"a": "1"}}', "yarn.lock": ""})
+
+    told = judged(part, Stage("install", "npm"), Ended(exit_code=code, err=said.encode()))
+
+    assert (code, told.report.status) == (1, status)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+import re2
+
 from verification.engine.finding import cleaned
 from verification.engine.gates import OUT_OF_MEMORY_EXIT_CODE, GateReport, contradiction_of
 from verification.engine.gating.outside import tells_of_network
@@ -43,6 +45,7 @@ COULD_NOT_RUN = {126: "its command could not be executed", 127: "its command was
 NO_TESTS_EXIT_CODE = 5
 MAX_TOLD = 50
 TAIL_LINES = 12
+MAX_EXCUSE_CHARS = 300
 MAX_TAIL_CHARS = 1_200
 # Runners of Node that find no test file fail by it, which pytest has an exit code of its own for.
 NONE_FOUND: Mapping[TestFormat | ProblemFormat, re.Pattern[str]] = {
@@ -113,9 +116,21 @@ def _judged(part: Part, stage: Stage, ended: Ended) -> Judged:
     if stage.gate == INSTALL and ended.exit_code != 0 and tells_of_network(ended.out + ended.err):
         why = f"{told.name} did not reach what it needs.{last_words(ended)}"
         return Judged(replace(told, status=Status.ERROR, is_lost=True, detail=why))
+    if stage.gate == INSTALL and ended.exit_code != 0 and (excuse := _excuse(part, ended)):
+        why = f"{told.name}: its image has not what the work needs. {excuse}{last_words(ended)}"
+        return Judged(replace(told, status=Status.ERROR, detail=why))
     if stage.gate == TEST:
         return _tested(part, stage, ended, told)
     return _looked_at(part, stage, ended, told)
+
+
+def _excuse(part: Part, ended: Ended) -> str:
+    """The line that says what the image lacks."""
+    pattern = part.install.excuses
+    if not pattern:
+        return ""
+    line = re2.search(f"(?m)^.*(?:{pattern}).*$".encode(), ended.out + b"\n" + ended.err)
+    return readable(line[0]).strip()[:MAX_EXCUSE_CHARS] if line else ""
 
 
 def _ours(told: GateReport, why: str) -> GateReport:

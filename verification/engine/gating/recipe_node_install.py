@@ -12,7 +12,6 @@ from typing import Any
 from verification.engine.gating.components import Component, Read
 from verification.engine.gating.manifests import inner_table, json_table
 from verification.engine.gating.stages import Install, deps_of
-from verification.engine.gating.unforeseen import unless_said
 from verification.engine.reports.model import WORKSPACE
 
 MAX_PACKAGES = 200
@@ -133,10 +132,10 @@ def installed(
     by_npm = _BY_NPM.format(verb="ci" if has_own else "install")
     command = _by_other(other, by_npm) if other else by_npm
     return Install(
-        f"{laid}mkdir -p {folder} && cp {copied} {folder} && cd {folder}{told} || exit\n"
-        f"{unless_said(f'{_NOT_BY_NPM}|{_UNFIT}' if other else _UNFIT, command)}\nexit $code",
+        f"{laid}mkdir -p {folder} && cp {copied} {folder} && cd {folder}{told} || exit\n{command}",
         inputs,
         notes=(UNREAD,),
+        excuses=f"{_NOT_BY_NPM}|{_UNFIT}" if other else _UNFIT,
     )
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
+from dataclasses import replace
 
-from verification.engine.gating.components import Component, Read
+from verification.engine.gating.components import Component, Language, Read
 from verification.engine.gating.manifests import toml_table
+from verification.engine.gating.python_django import is_tried_by_django
 from verification.engine.gating.recipe_python_install import install_of
 from verification.engine.gating.recipe_python_types import types_of
 from verification.engine.gating.stages import (
@@ -29,6 +32,20 @@ TOOLS = "/opt/loomverify"
 NOT_BUILT = r"/(?:\.[^/]+|venv|node_modules|site-packages|vendor|templates?|testdata|fixtures)/"
 """Files that are not the work's own, or are there to be broken."""
 TRAILER = "loomverify: the test runner came to its end"
+_BY_PYTEST = Stage(
+    TEST,
+    f"python3 -P {TOOLS}/run_pytest.py -o cache_dir=/tmp/loomverify.pytest --maxfail=0 "
+    f'--junitxml "{REPORT}"',
+    Expected(TestFormat.JUNIT),
+    trailer=TRAILER,
+    cover=Cover("run_pytest.py", f'--lines "{COVERAGE}"', CoverageFormat.COVERAGE_PY),
+)
+_BY_DJANGO = Stage(
+    TEST,
+    f"python3 -P {TOOLS}/run_unittest.py manage.py test --noinput",
+    Expected(TestFormat.JUNIT),
+    trailer=TRAILER,
+)
 
 
 def python(component: Component, paths: Sequence[str], read: Read) -> Part:
@@ -42,13 +59,7 @@ def python(component: Component, paths: Sequence[str], read: Read) -> Part:
             Expected(ProblemFormat.RUFF),
             is_apart=True,
         ),
-        Stage(
-            TEST,
-            f'python3 -P {TOOLS}/run_pytest.py -o cache_dir=/tmp/loomverify.pytest --maxfail=0 --junitxml "{REPORT}"',
-            Expected(TestFormat.JUNIT),
-            trailer=TRAILER,
-            cover=Cover("run_pytest.py", f'--lines "{COVERAGE}"', CoverageFormat.COVERAGE_PY),
-        ),
+        _BY_DJANGO if is_tried_by_django(component, paths, read) else _BY_PYTEST,
         NO_ENTRY_POINT,
     )
     bin_folder = f"{deps_of(component)}/bin"
@@ -62,3 +73,23 @@ def python(component: Component, paths: Sequence[str], read: Read) -> Part:
             "PYTHONUNBUFFERED": "1",
         },
     )
+
+
+def without_inner(part: Part, components: Sequence[Component]) -> Part:
+    """Tests of components below are tried there, with what those need."""
+    start = part.component.path("")
+    inner = sorted(
+        one.folder.removeprefix(start)
+        for one in components
+        if one.language is part.component.language
+        and one.folder.startswith(start)
+        and one != part.component
+    )
+    if part.component.language is not Language.PYTHON or not inner:
+        return part
+    ignored = " ".join(f"--ignore {shlex.quote(one)}" for one in inner)
+    stages = (
+        replace(one, command=f"{one.command} {ignored}") if one == _BY_PYTEST else one
+        for one in part.stages
+    )
+    return replace(part, stages=tuple(stages))

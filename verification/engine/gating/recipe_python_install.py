@@ -36,8 +36,16 @@ _OUTLINE = re.compile(
     r"|_?version\.py|(?:README|LICEN[CS]E|COPYING|NOTICE|AUTHORS|CHANGELOG|HISTORY|CHANGES)[^/]{0,20}"
 )
 """What backends read of a project, but for its code."""
-# A backend that could not be had is the network's affair, or the work's that named it.
+_LACKING = (
+    r"Cannot find command '(git|hg|svn)'|No such file or directory: '[^'\n]*(gcc|g\+\+|cc|clang|git)'"
+    r"|(command|unable to execute) '[^'\n]*(gcc|g\+\+|cc|clang)'.*No such file"
+    r"|pg_config executable not found|mysql_config: not found|fatal error: \S+\.h: No such file"
+    r"|Cargo, the Rust package manager, is not installed|linker .?cc.? not found"
+)
+"""What an image without git, compilers or headers makes pip and its backends say."""
 _NO_NETWORK = r"Retrying \(|timed out"
+_NOT_HERE = f"{_NO_NETWORK}|{_LACKING}"
+# A backend that could not be had is the network's affair, or the work's that named it.
 _NO_BACKEND = r"install (build|backend) dependencies|Retrying \(|No matching distribution|timed out"
 
 
@@ -57,10 +65,10 @@ def install_of(
     steps, inputs = [prepare], tuple(read_files)
     if main:
         steps.append(f"{pip} -r {main}")
-    steps += [_attempted(f"{pip} -r {one}", NOT_ALL, _NO_NETWORK) for one in more]
+    steps += [_attempted(f"{pip} -r {one}", NOT_ALL, _NOT_HERE) for one in more]
     if arguments := _arguments(named(component, read, project)):
         step = _locked(pip, arguments, locked(component, read))
-        steps.append(_attempted(step, NOT_ALL, _NO_NETWORK) if main else step)
+        steps.append(_attempted(step, NOT_ALL, _NOT_HERE) if main else step)
     if _is_package(component, read, project):
         itself = f"{pip} --use-pep517 -e {shlex.quote(_ITSELF)}"
         must = is_dynamic and not main
@@ -74,7 +82,8 @@ def install_of(
         steps.insert(0, f"{FITS} {shlex.quote(asked)}")
     if steps == [f"python3 -m venv {deps_of(component)}"]:
         return Install(prepare=prepare)
-    return Install(" && ".join(steps), inputs, prepare, notes=(NOT_BUILT, NOT_ALL, NOT_LOCKED))
+    notes = (NOT_BUILT, NOT_ALL, NOT_LOCKED)
+    return Install(" && ".join(steps), inputs, prepare, notes=notes, excuses=_LACKING)
 
 
 def _locked(pip: str, arguments: str, constraints: Sequence[str]) -> str:

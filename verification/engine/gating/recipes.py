@@ -14,7 +14,7 @@ from verification.engine.gating.recipe_java import java
 from verification.engine.gating.recipe_make import make
 from verification.engine.gating.recipe_node import node
 from verification.engine.gating.recipe_php import php
-from verification.engine.gating.recipe_python import python
+from verification.engine.gating.recipe_python import python, without_inner
 from verification.engine.gating.recipe_ruby import ruby
 from verification.engine.gating.recipe_rust import rust
 from verification.engine.gating.stages import Part
@@ -50,5 +50,5 @@ def part_of(component: Component, files: Files, components: Sequence[Component] 
     `components` are all that are tried, so that none is looked at twice.
     """
     part = RECIPES[component.language](component, files.paths, files.read)
-    part = with_workspace(part, components, files.paths, files.read)
+    part = without_inner(with_workspace(part, components, files.paths, files.read), components)
     return replace(part, stages=(*part.stages, look(component, components)))

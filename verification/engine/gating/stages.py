@@ -153,7 +153,8 @@ class Install:
 
     `prepare` makes the place that somebody's own commands install into. `owner` is the component
     whose install it is, in whose folder it is run; None: its own. `notes` are lines that it may
-    write, to be told where it passed.
+    write, to be told where it passed. `excuses` is a pattern of re2 of what it writes where the image
+    is why it failed, and not the work.
     """
 
     command: str = ""
@@ -162,6 +163,7 @@ class Install:
     is_given: bool = False
     notes: tuple[str, ...] = ()
     owner: Component | None = None
+    excuses: str = ""
 
 
 @dataclass(frozen=True, slots=True)
