@@ -7,10 +7,11 @@ import shlex
 import pytest
 
 from tests.engine.gating.test_recipes import PIP, part_in
-from verification.engine.gating.components import Language
+from verification.engine.gating.components import Component, Language
 from verification.engine.gating.judging import judged
 from verification.engine.gating.python_named import GROUPS
 from verification.engine.gating.recipe_python_install import FITS, NOT_ALL, NOT_BUILT
+from verification.engine.gating.recipes import Files, part_of
 from verification.engine.gating.stages import Ended, Install, Stage
 
 BACKEND = '[build-system]\nrequires = ["setuptools"]\n'
@@ -251,3 +252,47 @@ def test_beside_requirements_what_the_project_names_is_tried_besides() -> None:
 
     assert install.command.startswith(f"{PIP} -r requirements.txt && {{ code=0; ")
     assert NOT_ALL in install.command
+
+
+SHARED = {
+    "libs/shared/pyproject.toml": '[project]\nname = "Shared"\n[tool.uv.sources]\nother = {path = "../other"}\n',
+    "libs/shared/shared.py": "",
+    "libs/other/pyproject.toml": '[project]\nname = "other"\n',
+    "libs/unused/pyproject.toml": "",
+}
+BESIDE = {"libs/shared/pyproject.toml", "libs/shared/shared.py"}
+SOURCES = '[project]\nname = "app"\ndependencies = ["shared>=1", "a"]\n[tool.uv.sources]\n'
+
+
+@pytest.mark.parametrize(
+    ("manifest", "linked", "beside"),
+    [
+        ({"requirements.txt": "-e ../libs/shared\n"}, "-r requirements.txt", BESIDE),
+        ({"requirements.txt": "shared @ file:../libs/shared\n"}, "-r requirements.txt", BESIDE),
+        ({"pyproject.toml": f'{SOURCES}shared = {{path = "../libs/shared"}}\n'},
+         " a -e ../libs/shared -e ../libs/other", {*BESIDE, "libs/other/pyproject.toml"}),
+        ({"pyproject.toml": f"{SOURCES}shared = {{workspace = true}}\n"},
+         " a -e ../libs/shared -e ../libs/other", {*BESIDE, "libs/other/pyproject.toml"}),
+        ({"pyproject.toml": f'{SOURCES}shared = {{path = "/etc"}}\n'}, " 'shared>=1' a", set()),
+        ({"pyproject.toml": f'{SOURCES}shared = {{path = "../../../etc"}}\n'}, " 'shared>=1' a", set()),
+        ({"pyproject.toml": f'{SOURCES}shared = {{git = "x"}}\nb = 7\n'}, " 'shared>=1' a", set()),
+    ],
+)  # fmt: skip
+def test_packages_that_lie_beside_the_component_are_there_for_its_install(
+    manifest: dict[str, str], linked: str, beside: set[str]
+) -> None:
+    files = {f"app/{name}": text.encode() for name, text in manifest.items()}
+    files |= {path: text.encode() for path, text in SHARED.items()}
+    component = Component("app", Language.PYTHON, tuple(manifest))
+
+    install = part_of(component, Files(list(files), files.get)).install
+
+    assert install.command.endswith(linked)
+    assert {one for one in install.inputs if one.startswith("libs/")} == beside
+
+
+def test_a_version_that_a_repository_would_give_is_given() -> None:
+    backend = '[build-system]\nrequires = ["setuptools", "setuptools_scm[toml]>=8"]\n'
+
+    assert "SETUPTOOLS_SCM_PRETEND_VERSION=0 " in install_in({"pyproject.toml": backend}).command
+    assert "PRETEND" not in install_in({"pyproject.toml": BACKEND}).command

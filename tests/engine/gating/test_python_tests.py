@@ -6,6 +6,7 @@ import pytest
 
 from tests.engine.gating.test_recipes import part_in
 from verification.engine.gating.components import Component, Language
+from verification.engine.gating.recipe_python import MEMBERS
 from verification.engine.gating.recipes import Files, part_of
 from verification.engine.gating.stages import TEST, Part
 
@@ -46,6 +47,7 @@ def test_tests_of_a_component_below_are_left_to_it() -> None:
         "packages/my a/pyproject.toml",
         "web/package.json",
         "packages/b/setup.py",
+        "a.py",
     ]
     upper = Component("", Language.PYTHON, ("pyproject.toml",))
     inner = Component("packages/my a", Language.PYTHON, ("pyproject.toml",))
@@ -57,3 +59,13 @@ def test_tests_of_a_component_below_are_left_to_it() -> None:
 
     assert ignoring.endswith("--ignore packages/b --ignore 'packages/my a'")
     assert "--ignore" not in command_of(part_of(inner, files, components))
+
+
+def test_what_only_names_its_members_has_nothing_to_try_itself() -> None:
+    paths = ["pyproject.toml", "a/pyproject.toml", "a/test_a.py"]
+    upper = Component("", Language.PYTHON, ("pyproject.toml",))
+    inner = Component("a", Language.PYTHON, ("pyproject.toml",))
+
+    part = part_of(upper, Files(paths, lambda _path: b""), (upper, inner))
+
+    assert next(one.skipped for one in part.stages if one.gate == TEST) == MEMBERS

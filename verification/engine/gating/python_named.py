@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
 from verification.engine.gating.components import Component, Read
 from verification.engine.gating.manifests import ini_table, inner_table, toml_table
 from verification.engine.gating.poetry import listed, poetry_python, poetry_requirements
+from verification.engine.gating.python_beside import normal
 
 GROUPS = ("test", "tests", "testing", "dev", "develop", "development", "qa", "ci")
 MAX_INCLUDED = 20
@@ -18,12 +19,14 @@ _SPECIFIERS = re.compile(r"[\d.,<>=!~* ]{1,100}")
 _HATCH = ("default", "test", "tests", "hatch-test", "dev")
 
 
-def named(component: Component, read: Read, project: Mapping[str, Any]) -> Iterator[str]:
-    """Each once, the project itself left out."""
-    itself = _normal(str(inner_table(project, "project").get("name")))
+def named(
+    component: Component, read: Read, project: Mapping[str, Any], others: Collection[str] = ()
+) -> Iterator[str]:
+    """Each once, the project itself left out, and `others`, normalized names that lie beside it."""
+    left_out = {normal(str(inner_table(project, "project").get("name"))), *others}
     seen: set[str] = set()
     for one in _all(component, read, project):
-        if one not in seen and _normal(re.split(r"[^\w.-]", one, maxsplit=1)[0]) != itself:
+        if one not in seen and normal(re.split(r"[^\w.-]", one, maxsplit=1)[0]) not in left_out:
             seen.add(one)
             yield one
 
@@ -99,10 +102,6 @@ def _of_setup(component: Component, read: Read) -> Iterator[str]:
 
 def _setup(component: Component, read: Read, section: str) -> Mapping[str, str]:
     return ini_table(read(component.path("setup.cfg"))).get(section, {})
-
-
-def _normal(name: str) -> str:
-    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def _requirements(value: object) -> Iterator[str]:

@@ -29,8 +29,9 @@ from verification.engine.reports.problems import ProblemFormat
 from verification.engine.reports.testing import TestFormat
 
 TOOLS = "/opt/loomverify"
-NOT_BUILT = r"/(?:\.[^/]+|venv|node_modules|site-packages|vendor|templates?|testdata|fixtures)/"
+NOT_BUILT = r"/(?:\.[^/]+|venv|node_modules|site-packages|vendor|templates?|testdata|fixtures|[^/]*[{][{][^/]*)/"
 """Files that are not the work's own, or are there to be broken."""
+MEMBERS = "Its members are tried on their own."
 TRAILER = "loomverify: the test runner came to its end"
 _BY_PYTEST = Stage(
     TEST,
@@ -75,21 +76,22 @@ def python(component: Component, paths: Sequence[str], read: Read) -> Part:
     )
 
 
-def without_inner(part: Part, components: Sequence[Component]) -> Part:
+def without_inner(part: Part, components: Sequence[Component], paths: Sequence[str]) -> Part:
     """Tests of components below are tried there, with what those need."""
-    start = part.component.path("")
+    component = part.component
+    start = component.path("")
     inner = sorted(
         one.folder.removeprefix(start)
         for one in components
-        if one.language is part.component.language
-        and one.folder.startswith(start)
-        and one != part.component
+        if one.language is component.language and one.folder.startswith(start) and one != component
     )
-    if part.component.language is not Language.PYTHON or not inner:
+    if component.language is not Language.PYTHON or not inner:
         return part
-    ignored = " ".join(f"--ignore {shlex.quote(one)}" for one in inner)
-    stages = (
-        replace(one, command=f"{one.command} {ignored}") if one == _BY_PYTEST else one
-        for one in part.stages
-    )
-    return replace(part, stages=tuple(stages))
+    below = tuple(f"{start}{one}/" for one in inner)
+    own = (one for one in component.all_of(paths) if not one.startswith(below))
+    if not any(one.endswith(".py") for one in own):
+        test = Stage(TEST, skipped=MEMBERS)
+    else:
+        ignored = " ".join(f"--ignore {shlex.quote(one)}" for one in inner)
+        test = replace(_BY_PYTEST, command=f"{_BY_PYTEST.command} {ignored}")
+    return replace(part, stages=tuple(test if one == _BY_PYTEST else one for one in part.stages))

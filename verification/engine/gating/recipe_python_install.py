@@ -11,10 +11,12 @@ from typing import Any
 
 from verification.engine.gating.components import IGNORED, Component, Read
 from verification.engine.gating.manifests import MAX_MANIFEST_BYTES, inner_table
+from verification.engine.gating.python_beside import beside
 from verification.engine.gating.python_locked import locked
 from verification.engine.gating.python_named import GROUPS, asked_python, named
 from verification.engine.gating.requirements import (
     is_local,
+    local_folders,
     main_requirements,
     requirements_files,
     test_requirements,
@@ -31,6 +33,18 @@ NOT_ALL = "Not all that the tests name as needed could be installed."
 NOT_LOCKED = "What the lock file names could not be installed: other versions were."
 CONSTRAINTS = "/tmp/constraints.txt"  # noqa: S108 - a container's own
 _ITSELF = f".[{','.join(GROUPS)}]"
+_BY_REPOSITORY = (
+    "setuptools_scm",
+    "setuptools-scm",
+    "hatch-vcs",
+    "pdm-backend",
+    "pbr",
+    "dynamic-versioning",
+)
+_VERSION = (
+    "SETUPTOOLS_SCM_PRETEND_VERSION=0 PDM_BUILD_SCM_VERSION=0 PBR_VERSION=0 "
+    "POETRY_DYNAMIC_VERSIONING_BYPASS=0 "
+)
 _OUTLINE = re.compile(
     r"pyproject\.toml|setup\.(?:py|cfg)|MANIFEST\.in|VERSION|py\.typed|__init__\.py|__about__\.py"
     r"|_?version\.py|(?:README|LICEN[CS]E|COPYING|NOTICE|AUTHORS|CHANGELOG|HISTORY|CHANGES)[^/]{0,20}"
@@ -66,11 +80,12 @@ def install_of(
     if main:
         steps.append(f"{pip} -r {main}")
     steps += [_attempted(f"{pip} -r {one}", NOT_ALL, _NOT_HERE) for one in more]
-    if arguments := _arguments(named(component, read, project)):
+    others = beside(component, paths, read, project)
+    if arguments := _arguments(component, named(component, read, project, others), others.values()):
         step = _locked(pip, arguments, locked(component, read))
         steps.append(_attempted(step, NOT_ALL, _NOT_HERE) if main else step)
     if _is_package(component, read, project):
-        itself = f"{pip} --use-pep517 -e {shlex.quote(_ITSELF)}"
+        itself = f"{_versioned(project)}{pip} --use-pep517 -e {shlex.quote(_ITSELF)}"
         must = is_dynamic and not main
         steps.append(itself if must else _attempted(itself, NOT_BUILT, _NO_BACKEND))
         inputs = tuple(sorted({*inputs, *_outline(component, paths, project)}))
@@ -78,6 +93,8 @@ def install_of(
             inputs = component.all_of(paths)
     if read_files and is_local(read_files, read):
         inputs = tuple(dict.fromkeys((*component.all_of(paths), *read_files)))
+    folders = {*others.values(), *local_folders(component, read_files, read)}
+    inputs = (*inputs, *(one for one in _below(folders, paths) if one not in {*inputs}))
     if asked := asked_python(component, read, project):
         steps.insert(0, f"{FITS} {shlex.quote(asked)}")
     if steps == [f"python3 -m venv {deps_of(component)}"]:
@@ -135,6 +152,12 @@ def _is_package(component: Component, read: Read, project: Mapping[str, Any]) ->
     return bool(inner_table(project, "build-system")) or b"setuptools" in setup
 
 
+def _versioned(project: Mapping[str, Any]) -> str:
+    """What takes its version from a repository finds none: it is given one."""
+    asked = str(inner_table(project, "build-system").get("requires"))
+    return _VERSION if any(one in asked for one in _BY_REPOSITORY) else ""
+
+
 def _is_dynamic(component: Component, read: Read, project: Mapping[str, Any]) -> bool:
     """Whether nobody but its build backend knows what it needs."""
     dynamic = inner_table(project, "project").get("dynamic")
@@ -163,6 +186,14 @@ def _outline(
     return islice(found, MAX_OUTLINE)
 
 
-def _arguments(requirements: Iterable[str]) -> str:
-    said = " ".join(islice(map(shlex.quote, requirements), MAX_REQUIREMENTS))
+def _arguments(component: Component, requirements: Iterable[str], folders: Iterable[str]) -> str:
+    """`folders` of the workspace are linked to, as the project itself is."""
+    places = (posixpath.relpath(f"/{one}", f"/{component.folder}") for one in folders)
+    linked = (f"-e {shlex.quote(place)}" for place in places)
+    said = " ".join((*islice(map(shlex.quote, requirements), MAX_REQUIREMENTS), *linked))
     return said if len(said) <= MAX_REQUIREMENTS_CHARS else ""
+
+
+def _below(folders: Iterable[str], paths: Sequence[str]) -> Iterator[str]:
+    starts = tuple(f"{one}/" for one in folders)
+    return (path for path in paths if path.startswith(starts))

@@ -50,5 +50,6 @@ def part_of(component: Component, files: Files, components: Sequence[Component] 
     `components` are all that are tried, so that none is looked at twice.
     """
     part = RECIPES[component.language](component, files.paths, files.read)
-    part = without_inner(with_workspace(part, components, files.paths, files.read), components)
+    part = with_workspace(part, components, files.paths, files.read)
+    part = without_inner(part, components, files.paths)
     return replace(part, stages=(*part.stages, look(component, components)))

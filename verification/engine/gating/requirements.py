@@ -31,6 +31,9 @@ _MAIN = (
     "requirements/main.txt",
 )
 _LOCAL = re2.compile(rb"(?m)^[ \t]*(?:(?:-e|--editable)\b|\.{1,2}/|\.[ \t]*(?:\[|$)|file:)")
+_ABOVE = re2.compile(
+    rb"(?m)^[ \t]*(?:(?:-e|--editable)[ \t=]*|[\w.-]+[ \t]*@[ \t]*)?(?:file:)?(\.\.(?:/[^\s#\[;]*)?)"
+)
 
 
 def main_requirements(component: Component, paths: Sequence[str]) -> str:
@@ -46,6 +49,16 @@ def test_requirements(component: Component, paths: Sequence[str]) -> tuple[str, 
 def is_local(files: Sequence[str], read: Read) -> bool:
     """Whether they name packages that lie in the workspace."""
     return any(_LOCAL.search((read(one) or b"")[:MAX_MANIFEST_BYTES]) for one in files)
+
+
+def local_folders(component: Component, files: Sequence[str], read: Read) -> Sequence[str]:
+    """Folders outside of the component that they name, as pip finds them from its folder."""
+    found: dict[str, None] = {}
+    for one in files:
+        for match in islice(_ABOVE.finditer((read(one) or b"")[:MAX_MANIFEST_BYTES]), MAX_INCLUDES):
+            inner = match[1].decode(errors="replace")
+            found[posixpath.normpath(posixpath.join(component.folder, inner))] = None
+    return tuple(found)
 
 
 def requirements_files(first: str, paths: Sequence[str], read: Read) -> tuple[str, ...]:
