@@ -70,37 +70,60 @@ def install_of(
 
     Only where nobody else knows what it needs must the backend come to its end.
     """
-    main, more = main_requirements(component, paths), test_requirements(component, paths)
-    files = (component.path(one) for one in (main, *more) if one)
-    read_files = sorted({inner for one in files for inner in requirements_files(one, paths, read)})
-    pip = f"{deps_of(component)}/bin/python -m pip install --no-input"
-    prepare = _prepare(component, paths, read, project)
-    is_dynamic = _is_dynamic(component, read, project)
-    steps, inputs = [prepare], tuple(read_files)
-    if main:
-        steps.append(f"{pip} -r {main}")
-    steps += [_attempted(f"{pip} -r {one}", NOT_ALL, _NOT_HERE) for one in more]
     others = beside(component, paths, read, project)
-    if arguments := _arguments(component, named(component, read, project, others), others.values()):
-        step = _locked(pip, arguments, locked(component, read))
-        steps.append(_attempted(step, NOT_ALL, _NOT_HERE) if main else step)
-    if _is_package(component, read, project):
-        itself = f"{_versioned(project)}{pip} --use-pep517 -e {shlex.quote(_ITSELF)}"
-        must = is_dynamic and not main
-        steps.append(itself if must else _attempted(itself, NOT_BUILT, _NO_BACKEND))
-        inputs = tuple(sorted({*inputs, *_outline(component, paths, project)}))
-        if is_dynamic:
-            inputs = component.all_of(paths)
-    if read_files and is_local(read_files, read):
-        inputs = tuple(dict.fromkeys((*component.all_of(paths), *read_files)))
-    folders = {*others.values(), *local_folders(component, read_files, read)}
-    inputs = (*inputs, *(one for one in _below(folders, paths) if one not in {*inputs}))
+    prepare = _prepare(component, paths, read, project)
+    steps = [prepare, *_steps(component, paths, read, project, others)]
     if asked := asked_python(component, read, project):
         steps.insert(0, f"{FITS} {shlex.quote(asked)}")
     if steps == [f"python3 -m venv {deps_of(component)}"]:
         return Install(prepare=prepare)
+    inputs = _inputs(component, paths, read, project, others.values())
     notes = (NOT_BUILT, NOT_ALL, NOT_LOCKED)
     return Install(" && ".join(steps), inputs, prepare, notes=notes, excuses=_LACKING)
+
+
+def _steps(
+    component: Component,
+    paths: Sequence[str],
+    read: Read,
+    project: Mapping[str, Any],
+    others: Mapping[str, str],
+) -> Iterator[str]:
+    main = main_requirements(component, paths)
+    pip = f"{deps_of(component)}/bin/python -m pip install --no-input"
+    if main:
+        yield f"{pip} -r {main}"
+    for one in test_requirements(component, paths):
+        yield _attempted(f"{pip} -r {one}", NOT_ALL, _NOT_HERE)
+    if arguments := _arguments(component, named(component, read, project, others), others.values()):
+        step = _locked(pip, arguments, locked(component, read))
+        yield _attempted(step, NOT_ALL, _NOT_HERE) if main else step
+    if _is_package(component, read, project):
+        itself = f"{_versioned(project)}{pip} --use-pep517 -e {shlex.quote(_ITSELF)}"
+        must = _is_dynamic(component, read, project) and not main
+        yield itself if must else _attempted(itself, NOT_BUILT, _NO_BACKEND)
+
+
+def _inputs(
+    component: Component,
+    paths: Sequence[str],
+    read: Read,
+    project: Mapping[str, Any],
+    others: Iterable[str],
+) -> tuple[str, ...]:
+    """The files that an install may read: all of the component where nobody knows which."""
+    firsts = (main_requirements(component, paths), *test_requirements(component, paths))
+    places = (component.path(one) for one in firsts if one)
+    files = sorted({one for place in places for one in requirements_files(place, paths, read)})
+    inputs: Iterable[str] = files
+    if _is_package(component, read, project):
+        is_dynamic = _is_dynamic(component, read, project)
+        outline = _outline(component, paths, project)
+        inputs = component.all_of(paths) if is_dynamic else sorted({*files, *outline})
+    if files and is_local(files, read):
+        inputs = (*component.all_of(paths), *files)
+    folders = {*others, *local_folders(component, files, read)}
+    return tuple(dict.fromkeys((*inputs, *_below(folders, paths))))
 
 
 def _locked(pip: str, arguments: str, constraints: Sequence[str]) -> str:
