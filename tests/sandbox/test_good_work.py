@@ -251,3 +251,15 @@ def test_a_project_of_django_is_tried_by_its_own_runner(engine: APIClient) -> No
     assert good.reports["test"].tests == TestCounts(passed=1), good.ended["test"].err.decode()
     assert bad.reports["test"].tests == TestCounts(failed=1)
     assert bad.reports["test"].status is Status.FAILED
+
+
+def test_several_commands_of_a_plan_find_pytest(engine: APIClient) -> None:
+    plan = "Test commands:\n```\npython -m pytest -q\npytest test_it.py\n```\n"
+    work = {"requirements.txt": "", "test_it.py": "def test_it(): pass\n"}
+
+    good = tried(engine, work, "test", plan=plan).reports["test"]
+    bad = tried(engine, {**work, "test_it.py": "def test_it(): assert 0\n"}, "test", plan=plan)
+
+    assert good.status is Status.PASSED, good
+    assert bad.reports["test"].status is Status.FAILED
+    assert b"1 failed" in bad.ended["test"].out

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.engine.gating.fakes import part_with
 from verification.engine.gating.components import Component, Language
-from verification.engine.gating.given import Named, with_named
+from verification.engine.gating.given import WITH_PYTEST, Named, with_named
 from verification.engine.gating.recipes import Files, part_of
 from verification.engine.gating.stages import ORDER, Expected, Part, Stage
 from verification.engine.reports.testing import TestFormat
@@ -248,7 +248,7 @@ def test_another_languages_runner_is_a_command_like_any_other() -> None:
 def test_two_commands_are_never_taken_for_the_tables_runner() -> None:
     stage = planned(Language.PYTHON, "test", "pytest", "pytest -x")
 
-    assert stage == Stage("test", "pytest\npytest -x", is_given=True)
+    assert stage == Stage("test", f"{WITH_PYTEST}\npytest\npytest -x", is_given=True)
 
 
 def test_an_install_of_the_plans_may_read_all_of_its_component() -> None:
