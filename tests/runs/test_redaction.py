@@ -93,13 +93,36 @@ def test_names_and_keys_are_redacted_where_they_are_stored(agent: Caller, projec
     stored = Run.objects.get(uuid=run["id"])
     names = sorted(stored.files.values_list("path", flat=True))
     assert ids[0] == ids[1] != ids[2]
-    assert ids[0].startswith("T-[redacted] ")
+    assert ids[0].startswith("T-[redacted]")
     assert names[0] == "[redacted].txt"
     assert len(names) == 3
+    assert all(name.endswith(".txt") for name in names)
     [kept] = stored.submission.body["tool_calls"]
     assert sorted(kept["args"].values(), key=str) == [1, {"[redacted]": "x"}]
     told = [*ids, *names, json.dumps(stored.submission.body), json.dumps(run)]
     assert not [one for one in told if "sk-" in one]
+
+
+def test_no_file_takes_the_place_of_another_whose_name_grows_alike(
+    agent: Caller, project: Project
+) -> None:
+    Project.objects.filter(pk=project.pk).update(redaction_patterns=["/k."])
+    long = "/".join(["k1"] * 120)
+
+    run = agent.submit(files={f"a/{long}/one.py": "1\n", f"a/{long}/two.py": "2\n"})
+
+    assert Run.objects.get(uuid=run["id"]).files.count() == 2
+
+
+def test_what_a_tool_gave_may_be_large(agent: Caller, project: Project) -> None:
+    Project.objects.filter(pk=project.pk).update(redaction_patterns=TOKEN)
+    rows = [{"id": number, "near": [0.5] * 8} for number in range(20_000)]
+    call = {"tool": "search", "success": True, "args": {}, "result": {"rows": rows, "sk-aa": 1}}
+
+    run = agent.submit(tool_calls=[call])
+
+    [kept] = Run.objects.get(uuid=run["id"]).submission.body["tool_calls"]
+    assert kept["result"] == {"rows": rows, "[redacted]": 1}
 
 
 @pytest.mark.parametrize("where", ["output", "files"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from typing import Any
@@ -13,6 +13,7 @@ from django.utils.crypto import salted_hmac
 
 from loomverify.errors import FaultError, InputError
 from verification.adapters.probe import ChildProbe, TookTooLong
+from verification.adapters.redacting import REPLACEMENT
 from verification.engine.checks.materials import is_binary
 from verification.engine.evidence import CouldNotInspect
 
@@ -50,16 +51,10 @@ class Redaction:
         return rebuilt(node, (text.decode() for text in self._replaced(texts)))
 
     def keyed(self, node: Any) -> Any:
-        """Return a JSON of anybody's making with its keys redacted, too; none takes another's place."""
-        if isinstance(node, list | tuple):
-            return [self.keyed(child) for child in node]
-        if not isinstance(node, dict):
-            return self.json(node)
-        kept: dict[str, Any] = {}
-        for key, name in zip(node, self.json(list(node)), strict=True):
-            free = name if name not in kept else apart(name, key)
-            kept[free] = self.keyed(node[key])
-        return kept
+        """Return a JSON of anybody's making with its keys redacted; none takes another's place."""
+        keys = list(dict.fromkeys(_keys(node)))
+        kept = self.json(keys)
+        return node if kept == keys else _named(node, dict(zip(keys, kept, strict=True)))
 
     def content(self, content: bytes, path: str = "") -> bytes:
         """Redact a text file, whatever it is written in; what is no text stays as it is.
@@ -104,9 +99,37 @@ class Redaction:
         raise AssertionError("unreachable")
 
 
-def apart(kept: str, name: str) -> str:
-    """A redacted name that differs where what was redacted does, without telling what it was."""
-    return f"{kept} {salted_hmac(SALT, name).hexdigest()[:8]}"
+def apart(kept: str, name: str, *, most: int | None = None) -> str:
+    """A redacted name that differs where what was redacted does, without telling what it was.
+
+    It begins and ends as the name does, by which a file is known for what it is; only where it
+    would be longer than `most` is its end left out.
+    """
+    before, mark, behind = kept.partition(REPLACEMENT.decode())
+    differs = salted_hmac(SALT, name).hexdigest()[:8]
+    told = f"{before}{mark}{differs}{behind}"
+    return told if most is None or len(told) <= most else f"{kept[: most - 8]}{differs}"
+
+
+def _keys(node: Any) -> Iterator[str]:
+    children = node.values() if isinstance(node, dict) else node
+    if isinstance(node, dict):
+        yield from node
+    if isinstance(node, dict | list | tuple):
+        for child in children:
+            yield from _keys(child)
+
+
+def _named(node: Any, names: Mapping[str, str]) -> Any:
+    if isinstance(node, list | tuple):
+        return [_named(child, names) for child in node]
+    if not isinstance(node, dict):
+        return node
+    kept: dict[str, Any] = {}
+    for key, child in node.items():
+        name = names[key]
+        kept[apart(name, key) if name in kept else name] = _named(child, names)
+    return kept
 
 
 def _encodings(content: bytes) -> list[str]:

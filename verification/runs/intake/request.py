@@ -133,7 +133,7 @@ def _named(run: RunIn, redaction: Redaction) -> RunIn:
     kept = redaction.json(task)
     if kept == task:
         return run
-    named = apart(kept[: MAX_TASK_ID - 9], task)
+    named = apart(kept, task, most=MAX_TASK_ID)
     return run.model_copy(update={"task": run.task.model_copy(update={"id": named})})
 
 
@@ -254,7 +254,7 @@ def _store_files(access: Access, contents: Contents, redaction: Redaction) -> di
         kept = redaction.content(content, path)
         store_contents(access.project, [kept])
         name = redaction.json(path)
-        if name in files:
-            name = apart(name, path)
-        files[name[:MAX_PATH]] = digest_of(kept)
+        if name in files or len(name) > MAX_PATH:
+            name = apart(name, path, most=MAX_PATH)
+        files[name] = digest_of(kept)
     return files
