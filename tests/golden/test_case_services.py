@@ -80,6 +80,16 @@ def test_what_the_project_redacts_is_in_no_case(db: None) -> None:
     assert not re.findall("sk-ab.", json.dumps(selectors.document_of(imported)))
 
 
+def test_half_of_a_character_is_refused_where_a_project_redacts_too(project: Project) -> None:
+    Project.objects.update(redaction_patterns=["sk-[a-z]+"])
+    project.refresh_from_db()
+
+    with pytest.raises(InputError) as refused:
+        make_case(project, "half", run={"output": "\ud800"})
+
+    assert refused.value.code == "text.surrogate"
+
+
 def test_a_case_gives_back_the_document_that_it_was_made_of(project: Project) -> None:
     given = document("kept", files=FILES, tags=["canary"])
 

@@ -63,6 +63,8 @@ def test_what_the_project_redacts_is_in_no_example(process: Process) -> None:
     made = pin(process, "TBD: sk-abc", note="From sk-abd.")
 
     assert (made.text, made.note) == ("TBD: [redacted]", "From [redacted].")
+    half = pin(process, "TBD: another", note="Half \ud800.")
+    assert half.note == "Half \ufffd."
 
 
 def refused(process: Process, text: str = "", **more: Any) -> tuple[int, str, Any]:

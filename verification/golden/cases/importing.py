@@ -62,7 +62,7 @@ def _read(access: Access, documents: Sequence[Mapping[str, Any]]) -> list[Conten
     seen: dict[str, int] = {}
 
     def read(document: Mapping[str, Any], loc: Loc) -> Content:
-        content = Content.of(read_case(redacted(access.project, document), loc=loc))
+        content = Content.of(read_case(redacted(access.project, document, loc=loc), loc=loc))
         name = content.name
         if name in seen:
             msg = f"The case {name!r} is here twice: it is number {seen[name] + 1} too."

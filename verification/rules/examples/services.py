@@ -49,7 +49,7 @@ def pin(
     access.need(Role.EDITOR)
     redaction = Redaction(access.project.redaction_patterns)
     kept = redaction.json(text_of(source) if source else pinnable(text))
-    note = redaction.json(note)
+    note = redaction.json(storable(note))
     place = {"run": source.run, "path": source.path, "evidence": source.evidence} if source else {}
     with transaction.atomic():
         rule = _locked(rule_row(process, name, access.actor.user))
@@ -62,7 +62,7 @@ def pin(
             rule=rule,
             expected=expected,
             text=kept,
-            note=storable(note.strip())[:300],
+            note=note.strip()[:300],
             created_by=access.actor.name[:200],
             **place,
         )
