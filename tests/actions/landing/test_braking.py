@@ -118,3 +118,24 @@ def test_what_a_worker_has_in_its_hands_is_stopped_before_its_push(
     switched(scene, Mode.DO)
     scene.act()
     assert scene.actions_of(change) == {"commit": ("done", "")}
+
+
+def test_what_a_person_approved_while_a_worker_had_it_goes_on(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    change = scene.verified(BETTER)
+    scene.ask(change.run)
+    planned = steps.plan
+
+    def meanwhile(*given: Any) -> Any:
+        found = planned(*given)
+        switched(scene, Mode.PROPOSE)
+        scene.decide(change.run, "pass")
+        return found
+
+    monkeypatch.setattr(working, "plan", meanwhile)
+    scene.act()
+    monkeypatch.undo()
+    scene.act()
+
+    assert scene.actions_of(change) == {"commit": ("done", "")}

@@ -191,6 +191,18 @@ def test_a_secret_that_is_taken_away_is_so_upon_a_base_that_moved(scene: Scene) 
     assert not stored_with(SECRET)
 
 
+def test_what_cannot_be_made_again_upon_a_base_that_moved_says_so(scene: Scene) -> None:
+    scene.project.redaction_patterns = ["sk-[a-z0-9]{8}"]
+    scene.project.save()
+    change = scene.verified({"notes.txt": "Ours.\n"})
+    change.run.files.all().delete()
+    scene.origin.commit({"more.txt": "Others were here.\n"})
+
+    scene.act()
+
+    assert scene.actions_of(change)["commit"] == ("held", "tree_differs")
+
+
 def stored_with(text: str) -> list[Path]:
     """Files of the evidence store that hold it."""
     stored = (settings.MIRRORS.parent / "evidence").rglob("*")

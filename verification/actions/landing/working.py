@@ -93,8 +93,8 @@ def act(*, action_id: int, attempt: int) -> ActionState | None:
     except LeaseLost:
         logger.info("action_lease_lost action=%s", action.uuid)
         return None
-    if state is ActionState.DONE or is_doubted:
-        opening.reconsider(action.change_id)
+    if state in (ActionState.DONE, ActionState.PROPOSED) or is_doubted:
+        opening.reconsider(action.change_id)  # a person may have spoken while it was in our hands
     return state
 
 
@@ -192,8 +192,10 @@ def _moved(action: Action, error: Moved) -> dict[str, Any]:
         return following.to_a_person(action, "ref_moved", str(error))
     try:
         return following.verify_again(action, error.found)
-    except GitLost as lost:
+    except (GitLost, EvidenceLost) as lost:
         return _later(action, str(lost))
+    except Held as held:
+        return _refused(action, held)
     except Conflicted as conflict:
         shown = ", ".join(conflict.paths[:5])
         return following.to_a_person(
