@@ -7,7 +7,7 @@ import pytest
 from verification.engine.gates import GateReport, findings_of
 from verification.engine.gating.components import Component, Language
 from verification.engine.gating.judging import Judged
-from verification.engine.gating.unspoken import MAX_FOLLOWED, spoken
+from verification.engine.gating.unspoken import MAX_FILE_BYTES, MAX_FOLLOWED, spoken
 from verification.engine.outcome import Status
 from verification.engine.reports.testing import TestFormat, read_tests
 
@@ -48,6 +48,8 @@ def test_a_file_that_ended_before_its_tests_did_leaves_open_whether_they_pass(pa
         ("const test = require('..')", {"index.mjs": EXPORTS}),
         ("const { test } = await import(`../shared/it.mjs`);", {"shared/it.mjs": EXPORTS}),
         ("import './a.js';", {"pkg/a.js": b"export * from './b.js'", "pkg/b.js": EXPORTS}),
+        ("import { test } from '#it';", {"pkg/it.js": EXPORTS}),
+        ("import './a.js';", {"pkg/a.js": b"/" * MAX_FILE_BYTES + b"/\n" + EXPORTS}),
         ("import './0.js';", {f"pkg/{at}.js": b"import './%d.js';" % (at + 1)
                               for at in range(MAX_FOLLOWED + 9)}),
     ],

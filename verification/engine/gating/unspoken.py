@@ -19,7 +19,8 @@ MAX_FILES = 1_000
 MAX_FOLLOWED = 2_000
 """Of so many files it is looked up what they import; with more, nobody knows."""
 ENDINGS = (".js", ".cjs", ".mjs", ".ts", ".cts", ".mts", ".jsx", ".tsx")
-_IMPORTED = re2.compile(rb"['\"`]node:test['\"`]")
+_IMPORTED = re2.compile(rb"['\"`]node:test['\"`]|\b(?:from|import|require)\s*\(?\s*['\"`]#")
+"""What a package calls by a name of its own (`#it`) may be anything."""
 _BESIDE = re2.compile(rb"['\"`](\.{1,2}(?:/[^'\"`\n\\]{0,300})?)['\"`]")
 
 Read = Callable[[str], bytes | None]
@@ -44,7 +45,7 @@ def spoken(told: Judged, component: Component, read: Read) -> Judged:
 
 
 def _has_tests(path: str, read: Read, seen: set[str]) -> bool:
-    """Whether a file imports Node's tests, by however many others of the work."""
+    """Whether a file imports Node's tests, by however many others; of a large one nobody knows."""
     waiting = [path]
     while waiting and len(seen) <= MAX_FOLLOWED:
         one = waiting.pop()
@@ -52,9 +53,7 @@ def _has_tests(path: str, read: Read, seen: set[str]) -> bool:
             continue
         seen.add(one)
         content = read(one) or b""
-        if len(content) > MAX_FILE_BYTES:
-            continue
-        if _IMPORTED.search(content):
+        if len(content) > MAX_FILE_BYTES or _IMPORTED.search(content):
             return True
         waiting += _imported(one, content, read)
     return bool(waiting)
