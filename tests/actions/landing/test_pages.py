@@ -12,7 +12,9 @@ from tests.actions.builders import make_action, make_change, make_repository
 from tests.actions.conftest import signed_in
 from tests.actions.landing.scene import Origin
 from tests.builders import make_project, make_run
-from verification.actions.landing.page import commit_url
+from verification.actions.landing.braking import WHY
+from verification.actions.landing.page import Row, commit_url
+from verification.actions.landing.wording import IN_SHORT, REASONS
 from verification.actions.models import Action, ActionKind, ActionState, Repository
 
 pytestmark = pytest.mark.django_db
@@ -212,6 +214,42 @@ def test_an_action_shows_what_it_changes_what_it_rests_on_and_where_it_landed(
     assert "Approved by <bdi>Ada</bdi>" in page
     assert viewer.get(f"/p/{make_project('theirs').slug}/landing/{action.uuid}/").status_code == 404
     assert f'href="{LANDING}{action.uuid}/"' in viewer.get(LANDING).content.decode()
+
+
+@pytest.mark.parametrize(
+    ("columns", "told"),
+    [
+        ({"reason_code": "push_refused", "detail": "! [rejected]"},
+         "The repository refused it. ! [rejected]"),
+        ({"reason_code": "base_moved"}, "The target branch moved."),
+        ({"reason_code": "base_moved", "detail": "The target branch moved, and it conflicts in a."},
+         "The target branch moved, and it conflicts in a."),
+        ({"reason_code": "braked", "detail": WHY}, WHY),
+        ({"state": "declined", "reason_code": "declined", "detail": "Not now.", "decided_by": "Ada"},
+         "Not now."),
+        ({"state": "declined", "reason_code": "declined"}, "A person declined it."),
+    ],
+)  # fmt: skip
+def test_an_action_says_once_why_it_stands_so(
+    project: Project, columns: dict[str, Any], told: str
+) -> None:
+    row = Row(acted(project, **{"state": "held", **columns}))
+
+    assert f"{row.why} {row.detail}".strip() == told
+
+
+def test_every_reason_has_a_sentence_and_a_few_words() -> None:
+    assert REASONS.keys() == IN_SHORT.keys()
+
+
+def test_what_was_only_prepared_is_not_told_as_moved(project: Project, admin: Client) -> None:
+    shas = {"expected_sha": "a" * 40, "new_sha": "b" * 40}
+    pages = {
+        state: admin.get(f"{LANDING}{acted(project, state=state, **shas).uuid}/").content.decode()
+        for state in ("done", "held", "pending", "proposed")
+    }
+
+    assert [state for state, html in pages.items() if "<dt>Moved" in html] == ["done"]
 
 
 @pytest.mark.parametrize(

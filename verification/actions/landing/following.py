@@ -52,7 +52,7 @@ def verify_again(action: Action, tip: str | None) -> dict[str, Any]:
     """
     change = action.change
     if tip is None:
-        return to_a_person(action, "branch_missing", "There is no target branch.")
+        return to_a_person(action, "branch_missing", "The target branch is not there.")
     if _moves(change) >= MAX_REVERIFICATIONS:
         detail = f"The target branch moved {MAX_REVERIFICATIONS} times while it was verified."
         return to_a_person(action, "base_moved", detail)

@@ -63,12 +63,20 @@ class Row:
 
     @property
     def why(self) -> str:
-        """The sentence of its reason, unless the detail says it with more."""
-        return REASONS.get(self.row.reason_code, self.row.reason_code)
+        """The sentence of its reason, unless the detail or who declined it says it with more."""
+        said = REASONS.get(self.row.reason_code, self.row.reason_code)
+        is_told = said and self.row.detail.startswith(said.removesuffix("."))
+        is_named = self.row.state == ActionState.DECLINED and self.row.decided_by
+        return "" if is_told or is_named else said
 
     @property
     def detail(self) -> str:
-        return "" if self.row.detail == self.why else self.row.detail
+        return self.row.detail
+
+    @property
+    def has_moved(self) -> bool:
+        """Whether a branch went from one commit to another: what is prepared has moved nothing."""
+        return self.row.state == ActionState.DONE and bool(self.before or self.commit)
 
     @property
     def is_waiting(self) -> bool:

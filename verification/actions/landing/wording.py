@@ -51,3 +51,25 @@ REASONS = {
     "repository_unreachable": "The repository could not be reached.",
     "tree_differs": "Applied again, the change gives other files than were verified.",
 }
+IN_SHORT = {
+    "base_moved": "target branch moved",
+    "braked": "switched to propose only",
+    "branch_missing": "no target branch",
+    "change_refused": "change no longer applies",
+    "checked_out": "branch checked out",
+    "conflict": "in conflict",
+    "declined": "declined",
+    "many_commits": "more than one commit",
+    "overtaken": "overtaken",
+    "push_refused": "refused by the repository",
+    "ref_moved": "branch moved by somebody else",
+    "ref_taken": "name of the branch taken",
+    "repository_removed": "repository out of use",
+    "repository_unreachable": "repository not reached",
+    "tree_differs": "other files than were verified",
+}
+"""The reasons where they are counted: beside a number, or after the action's name."""
+
+
+def in_short(code: str) -> str:
+    return IN_SHORT.get(code) or code.replace("_", " ")
