@@ -10,6 +10,7 @@ from django.urls import reverse
 from loomverify.accounts.models import Project, Role
 from tests.actions.report.builders import full_night, in_the_night, make_action, make_change
 from tests.builders import make_project, make_run, make_user, signed_in
+from tests.judged import make_remediation
 from verification.actions.models import ActionKind, ActionState
 
 pytestmark = pytest.mark.django_db
@@ -94,6 +95,24 @@ def test_what_is_held_leads_to_all_of_it_in_pages(client: Client, project: Proje
         address = f"{unescape(path)}&cursor={after}" if after else ""
 
     assert listed == 60
+
+
+def test_what_waits_is_told_by_its_kind_and_why_in_words(client: Client, project: Project) -> None:
+    at = in_the_night(project)
+    for state, code in (("held", "base_moved"), ("proposed", "braked"), ("proposed", "")):
+        change = make_change(make_run(project, created_at=at))
+        make_action(change, state=ActionState(state), reason_code=code, at=at)
+    make_remediation(make_run(project, created_at=at), created_at=at)
+
+    needs = page(client, project).partition('id="needs"')[2].partition("<h3")[0]
+
+    words = re.findall(r"(1 [a-z ]+)</a><span>([^<]+)</span>", needs)
+    assert sorted(words) == [
+        ("1 held", "commit: target branch moved"),
+        ("1 proposed", "commit"),
+        ("1 proposed", "commit: switched to propose only"),
+        ("1 to remedy", "confirm or take out"),
+    ]
 
 
 def test_an_empty_night_is_one_sentence(client: Client, project: Project) -> None:

@@ -215,7 +215,7 @@ def actions(project: Project, until: datetime) -> list[tuple[str, Waits]]:
 
 
 def first_actions(project: Project, until: datetime) -> list[Named]:
-    """The oldest. Of a proposed one, the reason is empty."""
+    """The oldest. Of a proposed one, the reason is empty, unless it was stopped."""
     rows = _open_actions(project, until).order_by("created_at", "pk")
     return _named(rows, "created_at", "kind", "reason_code", prefix="change__run__")
 

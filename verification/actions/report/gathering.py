@@ -13,6 +13,7 @@ from django.db.models import Window
 from django.db.models.functions import RowNumber
 
 from loomverify.accounts.models import Project
+from verification.actions.landing.wording import in_short
 from verification.actions.report import counting, money, saying
 from verification.actions.report.counting import Ended, Named, Stood
 from verification.actions.report.nights import Night, steps_of
@@ -185,7 +186,7 @@ def _standing(standing: Standing, span: Mapping[str, str]) -> Link | None:
 def _became(standing: Standing, kind: str, reason: str) -> str:
     """Why a change stands so; nothing where its standing says it."""
     if standing is Standing.HELD:
-        return wording.reason(reason) if reason else "waits on its review branch"
+        return in_short(reason) if reason else "waits on its review branch"
     if standing in (Standing.PROPOSED, Standing.UNDER_WAY):
         return saying.KINDS[kind]
     return ""
@@ -222,13 +223,12 @@ def _needs(project: Project, until: datetime) -> list[Needed]:
     ]
     for state, one in counting.actions(project, until):
         words = saying.KINDS[one.kind]
-        if state == Need.HELD:
-            words = f"{words}: {wording.reason(one.reason)}" if one.reason else words
+        words = f"{words}: {in_short(one.reason)}" if one.reason else words
         reason = f"{one.kind}.{one.reason}".removesuffix(".")
         link = Link(Page.ACTIONS, query=urlencode({"state": state, "kind": one.kind}))
         found.append(Needed(Need(state), reason, words, one.count, one.oldest, link))
     for one in counting.remediations(project, until):
-        words = wording.REMEDIATION_MODES.get(one.reason, one.reason.replace("_", " "))
+        words = wording.REMEDIATION_MODES.get(one.reason, one.reason.replace("_", " ")).lower()
         found.append(Needed(Need.REMEDIATION, one.reason, words, one.count, one.oldest, QUEUED))
     order = list(Need)
     return sorted(found, key=lambda one: (order.index(one.need), -one.count, one.reason))
@@ -250,7 +250,7 @@ def _waiting(project: Project, until: datetime) -> list[RunLine]:
     actions = [
         _line(
             one,
-            f"{saying.KINDS[one.kind]}: {wording.reason(one.reason)}"
+            f"{saying.KINDS[one.kind]}: {in_short(one.reason)}"
             if one.reason
             else f"{saying.KINDS[one.kind]}, proposed",
         )
