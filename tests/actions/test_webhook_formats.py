@@ -51,6 +51,19 @@ def test_a_chat_room_reads_what_happened_and_where_to_look(
     assert urlsplit(url).path == f"/p/loom/runs/{FINISHED['run']}/"
 
 
+@pytest.mark.parametrize(
+    ("counts", "told"),
+    [
+        ((1, 1, 1), "1 waits for a person; since the last hour 1 came and 1 was decided."),
+        ((3, 2, 0), "3 wait for a person; since the last hour 2 came and 0 were decided."),
+    ],
+)
+def test_a_chat_room_reads_of_one_as_of_one(counts: tuple[int, ...], told: str) -> None:
+    payload = dict(zip(("waiting", "opened", "decided"), counts, strict=True))
+
+    assert chat.message(outbox.REVIEW_DIGEST, payload, "") == {"text": told}
+
+
 @pytest.mark.parametrize("topic", outbox.TOPICS)
 @pytest.mark.parametrize("payload", [{}, FINISHED, {**DECIDED, "summary": "x", "title": "t"}])
 def test_every_topic_has_words_of_its_own(topic: str, payload: dict[str, Any]) -> None:

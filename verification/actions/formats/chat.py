@@ -59,9 +59,10 @@ def _requested(payload: Told) -> str:
 
 
 def _digest(payload: Told) -> str:
+    waiting, decided = payload.get("waiting", 0), payload.get("decided", 0)
     return (
-        f"{payload.get('waiting', 0)} wait for a person; since the last hour "
-        f"{payload.get('opened', 0)} came and {payload.get('decided', 0)} were decided."
+        f"{waiting} {'waits' if waiting == 1 else 'wait'} for a person; since the last hour "
+        f"{payload.get('opened', 0)} came and {decided} {'was' if decided == 1 else 'were'} decided."
     )
 
 
