@@ -107,6 +107,8 @@ def test_before_the_first_gate_begins_the_page_says_which_are_to_come(
 
     assert ("<b>Being prepared:</b> build, test." in before) is (sandbox == "docker")
     assert "Being prepared" not in after
+    steps = [html.partition('class="climb')[2].partition("</ol>")[0] for html in (before, after)]
+    assert ["under way" in html for html in steps] == [False, True]
 
 
 def test_between_two_gates_the_page_says_how_many_are_over(run: Run) -> None:

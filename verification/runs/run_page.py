@@ -232,6 +232,8 @@ class RunPage:
     def _absence(self, tier: int) -> str:
         if tier > self.run.tier_requested:
             return "not asked for"
+        if tier == 1 and self.gates.running:
+            return "under way"
         return "not reached" if self.run.is_over else "to come"
 
     @cached_property
