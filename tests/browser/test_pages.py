@@ -59,6 +59,36 @@ def test_every_page_has_one_heading_unique_ids_and_named_controls(
     assert faults == {}
 
 
+def test_on_a_phone_the_place_one_is_in_can_be_seen(visit: Visit, scene: Scene) -> None:
+    visitor = visit(width=390)
+    slug = scene.project.slug
+
+    for name in ("overview", "action_list", "settings_repositories", "settings_project"):
+        page = visitor.go(reverse(name, args=[slug]))
+        expect(page.locator(".nav [aria-current]")).to_be_in_viewport(ratio=0.95)
+
+
+def test_on_a_phone_the_size_of_a_file_stays_in_one_line(visit: Visit, scene: Scene) -> None:
+    page = visit(width=390).go(url_of(scene, scene.rejected))
+
+    size = page.locator("#artefact > header > small")
+
+    expect(size).to_be_visible()
+    assert size.evaluate("one => one.offsetHeight") < 24
+    assert page.evaluate(OVERFLOW) <= 0
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_on_a_phone_filters_need_no_button_where_they_send_themselves(
+    visit: Visit, scene: Scene, script: bool
+) -> None:
+    page = visit(width=390, script=script).go(reverse("run_list", args=[scene.project.slug]))
+
+    button = page.locator(".filters-first button")
+
+    expect(button).to_be_visible(visible=not script)
+
+
 def test_hostile_text_never_runs(visit: Visit, scene: Scene) -> None:
     visitor = visit()
 
