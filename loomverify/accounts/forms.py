@@ -138,7 +138,7 @@ class ProjectSettingsForm(forms.Form):
         max_length=50 * 501,
         strip=False,
         help_text=(
-            "One RE2 pattern a line. What matches is replaced by [redacted] before anything "
+            "One regular expression (RE2) a line. What matches is replaced by [redacted] before anything "
             "is stored; what is stored already stays as it is."
         ),
         widget=forms.Textarea(attrs={"rows": 6, "class": "mono", "spellcheck": "false"}),
