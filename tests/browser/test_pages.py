@@ -11,8 +11,10 @@ from django.utils import timezone
 from playwright.sync_api import expect
 
 from loomverify.accounts.models import Role
+from tests.actions.builders import make_delivery
+from tests.actions.conftest import hooked
 from tests.browser.conftest import LOOKS, Visit
-from tests.browser.scenes import Scene
+from tests.browser.scenes import LONG_WORD, Scene
 from tests.builders import evaluate, make_run
 from verification.runs.models import Run, RunState
 
@@ -66,6 +68,7 @@ def test_on_a_phone_the_place_one_is_in_can_be_seen(visit: Visit, scene: Scene) 
     for name in ("overview", "action_list", "settings_repositories", "settings_project"):
         page = visitor.go(reverse(name, args=[slug]))
         expect(page.locator(".nav [aria-current]")).to_be_in_viewport(ratio=0.95)
+    expect(visitor.go(reverse("run_list", args=[slug])).locator(".nav a").first).to_be_in_viewport()
 
 
 def test_on_a_phone_the_size_of_a_file_stays_in_one_line(visit: Visit, scene: Scene) -> None:
@@ -76,6 +79,27 @@ def test_on_a_phone_the_size_of_a_file_stays_in_one_line(visit: Visit, scene: Sc
     expect(size).to_be_visible()
     assert size.evaluate("one => one.offsetHeight") < 24
     assert page.evaluate(OVERFLOW) <= 0
+
+
+@pytest.mark.parametrize(("width", "theme"), LOOKS)
+def test_deliveries_to_long_addresses_stay_within_the_page(
+    visit: Visit, scene: Scene, width: int, theme: str
+) -> None:
+    webhook = hooked(scene.project, f"http://127.0.0.1:9/{'hooks/' * 30}")
+    told = {"state": "dead", "attempts": 12, "last_error": LONG_WORD[:300]}
+    delivery = make_delivery(webhook, **told)
+    visitor = visit(width=width, theme=theme)
+    slug = scene.project.slug
+    paths = [
+        reverse("settings_webhooks", args=[slug]),
+        reverse("delivery_list", args=[slug]),
+        reverse("delivery_detail", args=[slug, delivery.uuid]),
+    ]
+
+    found = {path: visitor.go(path).evaluate(OVERFLOW) for path in paths}
+
+    assert found == dict.fromkeys(paths, 0)
+    assert visitor.complaints == []
 
 
 @pytest.mark.parametrize("script", [True, False])
