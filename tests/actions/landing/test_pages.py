@@ -155,6 +155,36 @@ def test_a_repository_is_registered_tested_changed_and_removed(
 
 
 @pytest.mark.parametrize(
+    ("count", "stopped", "let_go"),
+    [
+        (0, "Saved.<", "Saved.<"),
+        (1, "1 action that had not begun waits for a person now.",
+         "1 action that had been stopped goes on."),
+        (2, "2 actions that had not begun wait for a person now.",
+         "2 actions that had been stopped go on."),
+    ],
+)  # fmt: skip
+def test_who_switches_the_mode_reads_what_that_stopped_or_let_go(
+    admin: Client, project: Project, origin: Origin, count: int, stopped: str, let_go: str
+) -> None:
+    repository = make_repository(project, location=str(origin.path), commit_mode="do")
+    for _ in range(count):
+        make_action(make_change(make_run(project), repository), state="pending")
+    fields = {
+        "location": str(origin.path), "target_branch": "main", "author_name": "LoomVerify",
+        "author_email": "loom@example.com", "branch_mode": "propose", "revert_mode": "propose",
+    }  # fmt: skip
+
+    said = [
+        admin.post(f"{SETTINGS}{repository.uuid}/", {**fields, "commit_mode": mode}, follow=True)
+        for mode in ("propose", "do")
+    ]
+
+    assert stopped in said[0].content.decode()
+    assert let_go in said[1].content.decode()
+
+
+@pytest.mark.parametrize(
     ("field", "value"),
     [
         ("name", "../x"),

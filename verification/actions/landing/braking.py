@@ -33,6 +33,11 @@ def follow_modes(repository: Repository, actor: Actor, changed: Iterable[str]) -
             _release(rows, actor)
 
 
+def stopped_in(repository: Repository) -> int:
+    rows = Action.objects.filter(change__repository=repository)
+    return rows.filter(state=ActionState.PROPOSED, reason_code=BRAKED).count()
+
+
 def must_wait(action: Action) -> bool:
     """Whether nobody's word lets it be done, neither a person's nor the repository's as it is now."""
     field = MODES.get(ActionKind(action.kind))

@@ -8,12 +8,14 @@ from django.contrib import messages
 from django.db.models import Count, Q
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.template.defaultfilters import pluralize
 from django.views.decorators.http import require_http_methods
 
 from loomverify.accounts.access import AccessRequest, project_page
 from loomverify.accounts.models import Role
 from loomverify.accounts.pages import settings_action
 from loomverify.errors import InputError
+from verification.actions.landing.braking import stopped_in
 from verification.actions.models import ActionState, Repository
 from verification.actions.repositories import services
 from verification.actions.repositories.forms import RepositoryForm, TermsForm
@@ -52,6 +54,7 @@ def repository_edit(request: AccessRequest, repository: UUID) -> HttpResponse:
     row = services.find(project=access.project, repository_id=repository)
     form = TermsForm(request.POST) if request.method == "POST" else TermsForm.of(row)
     if request.method == "POST" and form.is_valid():
+        before = stopped_in(row)
         try:
             services.change(
                 project=access.project, actor=access.actor, repository_id=row.uuid,
@@ -60,11 +63,20 @@ def repository_edit(request: AccessRequest, repository: UUID) -> HttpResponse:
         except InputError as error:
             _refused(form, error)
         else:
-            messages.success(request, "Saved.")
+            messages.success(request, f"Saved. {_followed(stopped_in(row) - before)}".strip())
             return redirect(PAGE, project=access.project.slug)
     status = 422 if form.errors else 200
     shown = {"form": form, "repository": row}
     return render(request, "actions/repository_edit.html", shown, status=status)
+
+
+def _followed(stopped: int) -> str:
+    """What became of actions by a change of modes; of fewer than none, they were let go."""
+    told = f"{abs(stopped):,} action{pluralize(abs(stopped))}"
+    if stopped < 0:
+        return f"{told} that had been stopped go{pluralize(-stopped, 'es,')} on."
+    said = f"{told} that had not begun wait{pluralize(stopped, 's,')} for a person now."
+    return said if stopped else ""
 
 
 @settings_action(PAGE)
