@@ -176,6 +176,24 @@ def test_all_that_was_given_up_and_fits_is_sent_again(
     assert entry.diff == {"deliveries": [None, 3]}
 
 
+def test_of_one_that_is_sent_again_the_page_says_so(admin: Client, webhook: Webhook) -> None:
+    given_up(webhook)
+
+    page = admin.post(f"{PAGE}repeat/", {"next": PAGE}, follow=True).content.decode()
+
+    assert "1 is sent once more." in page
+
+
+def test_the_last_of_several_attempts_is_told_as_such(admin: Client, webhook: Webhook) -> None:
+    for attempts in (1, 8):
+        make_delivery(webhook, state=DEAD, attempts=attempts, last_error="It was cut.")
+
+    page = admin.get(PAGE).content.decode()
+
+    assert "1 attempt: <bdi>It was cut.</bdi>" in page
+    assert "8 attempts, the last: <bdi>It was cut.</bdi>" in page
+
+
 def test_only_so_many_are_sent_again_at_once_the_oldest_first(
     project: Project, webhook: Webhook, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -53,7 +53,7 @@ LOST: tuple[tuple[type[Exception], str], ...] = (
     (httpx.NetworkError, "The connection was cut before an answer came."),
     (httpx.RemoteProtocolError, "What came back was no answer of HTTP."),
     (httpx.LocalProtocolError, "The address or a header cannot be sent."),
-    (httpx.InvalidURL, "The address is none."),
+    (httpx.InvalidURL, "This is not an address."),
 )
 
 

@@ -8,6 +8,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
+from django.template.defaultfilters import pluralize
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
@@ -79,7 +80,7 @@ def deliveries_repeat(request: AccessRequest) -> HttpResponse:
     count = services.redeliver_given_up(
         project=access.project, actor=access.actor, filters=_filters(request)
     )
-    messages.success(request, f"{count:,} are sent once more.")
+    messages.success(request, f"{count:,} {pluralize(count, 'is,are')} sent once more.")
     return back(request, reverse("delivery_list", args=[access.project.slug]))
 
 
