@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime, timedelta
 from html import unescape
 
 import pytest
@@ -11,7 +12,7 @@ from loomverify.accounts.models import Project, Role
 from tests.actions.report.builders import full_night, in_the_night, make_action, make_change
 from tests.builders import make_project, make_run, make_user, signed_in
 from tests.judged import make_remediation
-from verification.actions.models import ActionKind, ActionState
+from verification.actions.models import ActionKind, ActionState, NightReport
 
 pytestmark = pytest.mark.django_db
 LINKS = re.compile(r'href="(/p/[^"]*|#[^"]*)"')
@@ -132,3 +133,15 @@ def test_work_that_was_put_back_counts_as_committed_until_it_is_taken_back_again
         told.append("1 committed" in page(client, project))
 
     assert told == [True, False, True, False]
+
+
+def test_the_settings_list_reports_by_the_clock_of_the_project(project: Project) -> None:
+    Project.objects.filter(pk=project.pk).update(time_zone="Asia/Tokyo")
+    end = datetime(2026, 11, 18, 23, tzinfo=UTC)
+    told = {"summary": "A quiet night.", "markdown": ""}
+    NightReport.objects.create(project=project, start=end - timedelta(hours=14), end=end, **told)
+    admin = signed_in(make_user(project, Role.ADMIN))
+
+    html = admin.get(reverse("settings_reports", args=[project.slug])).content.decode()
+
+    assert ">2026-11-19 08:00</a>" in html
