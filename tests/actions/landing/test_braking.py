@@ -9,9 +9,10 @@ import pytest
 
 from loomverify.accounts.access import SYSTEM
 from loomverify.accounts.models import AuditEntry
+from loomverify.errors import InputError
 from tests.actions.landing.scene import BASE, Scene
 from verification.actions.landing import steps, working
-from verification.actions.models import Action, Mode
+from verification.actions.models import Action, Mode, Repository
 from verification.actions.repositories import services
 from verification.actions.repositories.terms import Terms
 from verification.runs.models import OutboxEvent
@@ -139,3 +140,28 @@ def test_what_a_person_approved_while_a_worker_had_it_goes_on(
     scene.act()
 
     assert scene.actions_of(change) == {"commit": ("done", "")}
+
+
+def test_a_repository_that_cannot_be_reached_is_stopped_all_the_same(scene: Scene) -> None:
+    stopped = scene.verified(BETTER)
+    lost = "https://nowhere.invalid/app.git"
+    Repository.objects.filter(pk=scene.repository.pk).update(location=lost)
+
+    switched(scene, Mode.PROPOSE)
+
+    assert scene.actions_of(stopped) == {"commit": ("proposed", "braked")}
+    with pytest.raises(InputError, match="has no address"):
+        switched(scene, Mode.DO)
+
+
+def test_what_is_changed_beside_the_brake_is_checked(scene: Scene) -> None:
+    scene.repository.refresh_from_db()
+    terms = replace(Terms.of(scene.repository), commit_mode=Mode.PROPOSE, target_branch="a..b")
+
+    with pytest.raises(InputError, match="branch"):
+        services.change(
+            project=scene.project, actor=SYSTEM, repository_id=scene.repository.uuid, terms=terms
+        )
+
+    scene.repository.refresh_from_db()
+    assert scene.repository.commit_mode == Mode.DO

@@ -21,7 +21,7 @@ from verification.actions.repositories.reaching import (
     mirror_of,
     reached_by,
 )
-from verification.actions.repositories.terms import MODE_FIELDS, Terms, check_name
+from verification.actions.repositories.terms import MODE_FIELDS, Terms, check_name, stops_alone
 from verification.adapters.git import GitLost
 from verification.verifiers.selectors import may_be_named
 
@@ -65,10 +65,13 @@ def change(*, project: Project, actor: Actor, repository_id: UUID, terms: Terms)
         NotFound: this project has no such repository.
         InputError: `repository.<field>`.
     """
-    _check(terms, project)
+    stops = stops_alone(Terms.of(find(project=project, repository_id=repository_id)), terms)
+    if not stops:
+        _check(terms, project)
     with transaction.atomic():
         repository = _locked(project, repository_id)
-        was, now = asdict(Terms.of(repository)), asdict(terms)
+        was = asdict(Terms.of(repository))
+        now = was | stops if stops else asdict(terms)
         diff = {field: [was[field], now[field]] for field in now if was[field] != now[field]}
         if diff:
             Repository.objects.filter(pk=repository.pk).update(**now)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 
 from loomverify.env import environment
@@ -65,6 +65,17 @@ class Terms:
             if getattr(self, field) not in Mode.values:
                 raise _refused(field, f"One of {', '.join(Mode.values)}.")
         remote_at(self.location)
+
+
+def stops_alone(was: Terms, now: Terms) -> dict[str, str]:
+    """The modes that become propose only, where nothing else changes; else nothing.
+
+    Who stops a repository is not asked whether it can be reached just now.
+    """
+    before, after = asdict(was), asdict(now)
+    changed = {field: after[field] for field in after if before[field] != after[field]}
+    stops = all(field in MODE_FIELDS and to == Mode.PROPOSE for field, to in changed.items())
+    return changed if stops else {}
 
 
 def check_name(name: str) -> None:
