@@ -107,6 +107,12 @@ class Component:
         return tuple(path for path in paths if path.startswith(self.path("")))
 
 
+def below(folders: Iterable[str], paths: Iterable[str]) -> tuple[str, ...]:
+    """The paths that lie in any of these folders, however deep."""
+    starts = tuple(f"{one}/" for one in folders)
+    return tuple(path for path in paths if path.startswith(starts))
+
+
 @dataclass(frozen=True, slots=True)
 class Components:
     """`left_out`: how many more there are than are tried."""

@@ -97,7 +97,7 @@ def _of_setup(component: Component, read: Read) -> Iterator[str]:
     )
     for text in filter(None, texts):
         lines = [one.split(" #", 1)[0].strip() for one in re.split(r"[\n;](?!\s*python)", text)]
-        yield from _requirements([*lines])
+        yield from _requirements(lines)
 
 
 def _setup(component: Component, read: Read, section: str) -> Mapping[str, str]:

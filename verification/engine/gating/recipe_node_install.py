@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from verification.engine.gating.components import Component, Read
+from verification.engine.gating.components import Component, Read, below
 from verification.engine.gating.manifests import inner_table, json_table
 from verification.engine.gating.stages import Install, deps_of
 from verification.engine.reports.model import WORKSPACE
@@ -124,10 +124,7 @@ def installed(
         copied = "-r ."
     elif said := _settings(read(component.path(".npmrc"))):
         told = f" && printf '%s\\n' {shlex.join(said)} > .npmrc{told}"
-    inputs = (
-        *inputs,
-        *(path for path in paths if path.startswith(tuple(f"{one}/" for one in others))),
-    )
+    inputs = (*inputs, *below(others, paths))
     laid = "".join(_laid(one, deps_of(component), paths) for one in others)
     by_npm = _BY_NPM.format(verb="ci" if has_own else "install")
     command = _by_other(other, by_npm) if other else by_npm

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from verification.engine.gating.components import IGNORED, Component, Read
+from verification.engine.gating.components import IGNORED, Component, Read, below
 from verification.engine.gating.manifests import MAX_MANIFEST_BYTES, inner_table
 from verification.engine.gating.python_beside import beside
 from verification.engine.gating.python_locked import locked
@@ -60,7 +60,7 @@ _LACKING = (
 _NO_NETWORK = r"Retrying \(|timed out"
 _NOT_HERE = f"{_NO_NETWORK}|{_LACKING}"
 # A backend that could not be had is the network's affair, or the work's that named it.
-_NO_BACKEND = r"install (build|backend) dependencies|Retrying \(|No matching distribution|timed out"
+_NO_BACKEND = f"install (build|backend) dependencies|No matching distribution|{_NO_NETWORK}"
 
 
 def install_of(
@@ -123,7 +123,7 @@ def _inputs(
     if files and is_local(files, read):
         inputs = (*component.all_of(paths), *files)
     folders = {*others, *local_folders(component, files, read)}
-    return tuple(dict.fromkeys((*inputs, *_below(folders, paths))))
+    return tuple(dict.fromkeys((*inputs, *below(folders, paths))))
 
 
 def _locked(pip: str, arguments: str, constraints: Sequence[str]) -> str:
@@ -215,8 +215,3 @@ def _arguments(component: Component, requirements: Iterable[str], folders: Itera
     linked = (f"-e {shlex.quote(place)}" for place in places)
     said = " ".join((*islice(map(shlex.quote, requirements), MAX_REQUIREMENTS), *linked))
     return said if len(said) <= MAX_REQUIREMENTS_CHARS else ""
-
-
-def _below(folders: Iterable[str], paths: Sequence[str]) -> Iterator[str]:
-    starts = tuple(f"{one}/" for one in folders)
-    return (path for path in paths if path.startswith(starts))
