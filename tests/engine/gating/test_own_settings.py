@@ -48,10 +48,10 @@ def test_where_no_gate_is_asked_for_nobody_reads_it() -> None:
     ("folder", "more", "is_told"),
     [("my-app", {}, True), ("my-app", {"README.md": "x"}, False), ("src", {}, False)],
 )
-def test_below_a_folder_before_every_path_it_is_told_that_nobody_reads_it(
+def test_in_a_folder_before_every_path_it_is_read_too(
     folder: str, more: dict[str, str], *, is_told: bool
 ) -> None:
-    files = {f"{folder}/setup.py": "x = 1\n", f"{folder}/{OWN_FILE}": "run: x\n", **more}
+    files = {f"{folder}/setup.py": "x = 1\n", f"{folder}/{OWN_FILE}": "colour: red\n", **more}
 
     told = [
         one

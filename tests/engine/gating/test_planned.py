@@ -59,6 +59,18 @@ def commands(part: Part) -> dict[str, str]:
     return {one.gate: one.command for one in part.stages if one.is_given}
 
 
+def test_folders_that_the_work_names_lie_below_the_one_before_all_its_paths() -> None:
+    files = {"my-app/setup.py": "", "my-app/backend/setup.py": "", "my-app/loomverify.yaml": OWN}
+
+    root, backend = plan("", files).parts
+    [start] = next(one.starts for one in backend.stages if one.gate == "run")
+
+    assert commands(root) == {"build": "make all"}
+    assert lowered(root) == {"test": 5}
+    assert (backend.component.folder, start.command) == ("my-app/backend", "mine")
+    assert (start.path, start.line) == ("my-app/loomverify.yaml", 5)
+
+
 def test_a_plan_speaks_of_the_first_component_or_of_one_by_its_folder() -> None:
     found = planned_of(PLAN)
 

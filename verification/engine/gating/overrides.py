@@ -13,6 +13,7 @@ from verification.engine.gating.components import MAX_COMPONENTS, Component, Lan
 from verification.engine.gating.stages import (
     BUILD,
     INSTALL,
+    OWN_FILE,
     RUN,
     SECONDS,
     TEST,
@@ -21,6 +22,7 @@ from verification.engine.gating.stages import (
 )
 from verification.engine.gating.starts import NO_COMMANDS, NO_STARTS, read_commands, read_starts
 from verification.engine.gating.words import read_reports
+from verification.engine.shared import shared_folder
 
 MAX_BYTES = 64_000
 MAX_FOLDER_CHARS = 300
@@ -69,8 +71,34 @@ class Placed:
     problems: tuple[Problem, ...] = ()
 
 
-def read_overrides(content: bytes) -> Overrides:
-    """Read the file. Never raises; what is odd is a problem, and the rest counts."""
+def own_file(paths: Sequence[str]) -> str:
+    """Where the work names its own commands; '' where it does not."""
+    below = f"{shared_folder(paths)}/{OWN_FILE}"
+    return next((one for one in (OWN_FILE, below) if one in paths), "")
+
+
+def read_overrides(content: bytes, path: str = OWN_FILE) -> Overrides:
+    """Read the file. Never raises; what is odd is a problem, and the rest counts.
+
+    The folders that it names are those below its own.
+    """
+    said = _read(content)
+    above = path.removesuffix(OWN_FILE).rstrip("/")
+    return _below(said, above, path) if above else said
+
+
+def _below(said: Overrides, above: str, path: str) -> Overrides:
+    def moved(starts: tuple[Start, ...]) -> tuple[Start, ...]:
+        return tuple(replace(one, path=path) for one in starts)
+
+    owns = (
+        replace(one, folder=f"{above}/{one.folder}".rstrip("/"), starts=moved(one.starts))
+        for one in said.owns
+    )
+    return replace(said, owns=tuple(owns), starts=moved(said.starts))
+
+
+def _read(content: bytes) -> Overrides:
     log = Log()
     try:
         if len(content) > MAX_BYTES:

@@ -12,11 +12,18 @@ from verification.engine.evidence import Workspace
 from verification.engine.gating.components import MAX_COMPONENTS, Component, Language, components_of
 from verification.engine.gating.given import REPLACED, Named, with_fewer, with_named
 from verification.engine.gating.manifests import READ, unread
-from verification.engine.gating.overrides import Overrides, Own, Placed, placed, read_overrides
+from verification.engine.gating.overrides import (
+    Overrides,
+    Own,
+    Placed,
+    own_file,
+    placed,
+    read_overrides,
+)
 from verification.engine.gating.planned import planned_of
 from verification.engine.gating.plans import commands_of
 from verification.engine.gating.recipes import Files, part_of
-from verification.engine.gating.stages import BUILD, LINT, OWN_FILE, RUN, TEST, Part
+from verification.engine.gating.stages import BUILD, LINT, RUN, TEST, Part
 from verification.engine.gating.words import with_reports
 
 SPOKEN = {
@@ -66,8 +73,9 @@ def plan_of(case: Case, workspace: Workspace) -> Plan:
 def found_of(case: Case, workspace: Workspace) -> Found:
     task = case.submission.task
     files = Files([one.path for one in case.submission.files], _reader(case, workspace))
-    content = files.read(OWN_FILE)
-    said = Overrides() if content is None else read_overrides(content)
+    path = own_file(files.paths)
+    content = files.read(path)
+    said = Overrides() if content is None else read_overrides(content, path)
     named = {own.folder for own in said.owns if not _TRIES.isdisjoint(own.commands)}
     words = f"{task.plan}\n{task.description}"
     found = components_of(files.paths, files.read, words, named)

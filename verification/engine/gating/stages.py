@@ -21,7 +21,7 @@ ORDER = (INSTALL, BUILD, TYPES, LINT, SECURITY, TEST, RUN)
 """The work's own code is met as late as can be: what it changes, nothing after it judges by."""
 
 OWN_FILE = "loomverify.yaml"
-"""In it the work names its own commands; at its root."""
+"""In it the work names its own commands; at its root, or in the folder before all its paths."""
 REPORT = "$LV_REPORT"
 """In a command: the file for its report, under a name that changes with every run."""
 COVERAGE = f"{REPORT}.coverage"
@@ -92,7 +92,7 @@ class Start:
     """One start of the work, and what is expected of it.
 
     `output` None: it may write what it likes. `ready` None: it ends by itself, with `exit_code`.
-    `line` is where the workspace names it, None where somebody else does.
+    `line` is where the workspace names it, in its file `path`; None where somebody else does.
     """
 
     command: str
@@ -101,6 +101,7 @@ class Start:
     exit_code: int = 0
     ready: Ready | None = None
     line: int | None = None
+    path: str = OWN_FILE
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from verification.engine.gating.judging import (
     readable,
 )
 from verification.engine.gating.service import watched
-from verification.engine.gating.stages import OWN_FILE, Ended, Part, Ready, Stage, Start
+from verification.engine.gating.stages import Ended, Part, Ready, Stage, Start
 from verification.engine.outcome import Status
 from verification.engine.reports.model import CaseStatus, TestCase, counted, name
 
@@ -117,7 +117,7 @@ def _case(one: Tried) -> TestCase:
         name(one.start.command),
         CaseStatus.FAILED if one.wrong else CaseStatus.PASSED,
         message=one.wrong,
-        path=OWN_FILE if one.start.line else "",
+        path=one.start.path if one.start.line else "",
         line=one.start.line,
         duration_ms=one.ended.duration_ms,
     )
