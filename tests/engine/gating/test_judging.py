@@ -15,7 +15,7 @@ from verification.engine.gating.measuring import measured
 from verification.engine.gating.stages import Ended, Expected, Install, Stage, Stream
 from verification.engine.outcome import Status
 from verification.engine.reasons import Effect
-from verification.engine.reports.model import ProblemSeverity, TestCounts
+from verification.engine.reports.model import MAX_REPORT_BYTES, ProblemSeverity, TestCounts
 from verification.engine.reports.problems import ProblemFormat
 from verification.engine.reports.testing import TestFormat
 
@@ -131,6 +131,24 @@ def test_a_contradiction_is_known_to_whoever_asks_the_report(ended: Ended, said:
     assert report.contradiction == said
     assert wants_base(report) is (not said and report.status is not Status.PASSED)
     assert measured([report]).tests == (None if said else report.tests)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (None, "test of . (python) wrote no report."),
+        (b"<no xml", "test of . (python) failed, and which failures there are is not known: "),
+        (b" " * (MAX_REPORT_BYTES + 1), "not known: The reports are larger than 5,000,000 bytes."),
+    ],
+    ids=["none", "unreadable", "large"],
+)
+def test_a_report_that_cannot_be_read_is_not_said_to_be_none(
+    content: bytes | None, said: str
+) -> None:
+    [finding] = findings_of(told(PYTEST, pytest_ended(1, content)))
+
+    assert finding.reason_code == "tests_failed"
+    assert said in finding.message
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,8 @@ NONE_FOUND: Mapping[TestFormat | ProblemFormat, re.Pattern[str]] = {
     TestFormat.JEST: re.compile(r"^No test(?: file)?s found, exiting with code 1$", re.MULTILINE),
     TestFormat.MOCHA: re.compile(r"^Error: No test files found", re.MULTILINE),
 }
+NO_REPORT = "There is none."
+UNKNOWN = "which failures there are is not known"
 OWN_WORD = "The work itself names the command."
 
 
@@ -195,7 +197,7 @@ def _test_report(part: Part, stage: Stage, ended: Ended) -> TestReport:
     assert isinstance(stage.expected.format, TestFormat)  # noqa: S101 - by the recipes
     content = _reported(stage, ended)
     if content is None:
-        raise Unreadable("There is none.")
+        raise Unreadable(NO_REPORT)
     return read_tests(stage.expected.format, content, part.component.folder)
 
 
@@ -205,8 +207,10 @@ def _without_report(told: GateReport, stage: Stage, ended: Ended, why: str) -> G
         return replace(
             told, contradiction=f"ended well, with nothing to show for it: {why.rstrip('.')}"
         )
-    said = "wrote no report" if stage.expected else "failed"
-    return replace(told, detail=f"{told.name} {said}.{last_words(ended)}")
+    said = "failed."
+    if stage.expected:
+        said = f"failed, and {UNKNOWN}: {why}" if why != NO_REPORT else "wrote no report."
+    return replace(told, detail=f"{told.name} {said}{last_words(ended)}")
 
 
 def _looked_at(part: Part, stage: Stage, ended: Ended, told: GateReport) -> Judged:
@@ -218,7 +222,7 @@ def _looked_at(part: Part, stage: Stage, ended: Ended, told: GateReport) -> Judg
     try:
         content = _reported(stage, ended)
         if content is None:
-            raise Unreadable("There is none.")
+            raise Unreadable(NO_REPORT)
         found = read_problems(stage.expected.format, content, part.component.folder)
     except Unreadable as error:
         return Judged(_unread(told, ended, str(error)))
