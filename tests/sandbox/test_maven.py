@@ -73,6 +73,16 @@ def test_a_failed_test_is_told_at_its_place_in_its_module(engine: APIClient) -> 
     assert (failure.path, failure.line) == ("app/src/test/java/b/AppTest.java", 8)
 
 
+def test_what_a_failed_test_has_written_does_not_excuse_it(engine: APIClient) -> None:
+    path = "app/src/main/java/b/App.java"
+    says = 'System.out.println("in offline mode and the artifact"); return 1'
+    wrong = {**MAVEN, path: MAVEN[path].replace("return a.Calc.add(x, x)", says)}
+
+    report = tried(engine, wrong, "install", "test", settings=ROOMY).reports["test"]
+
+    assert (report.status, report.tests) == (Status.FAILED, TestCounts(passed=1, failed=2)), report
+
+
 def test_tests_that_were_ended_are_no_tests_that_passed(engine: APIClient) -> None:
     path = "core/src/test/java/a/EndTest.java"
     ends = MAVEN["core/src/test/java/a/CalcTest.java"].replace("CalcTest", "EndTest")

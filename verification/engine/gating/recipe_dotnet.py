@@ -40,7 +40,8 @@ _ANOTHER = "compatible .NET SDK was not found"
 # What the install could not foresee is missing for no fault of the work.
 _UNFORESEEN = f"{_ANOTHER}|error NU1(10[123]|301)"
 # Each project writes a report of its own. Where it failed before any did, no test says why.
-_GATHERED = f"""[ $code = 0 ] || [ -n "$(find "{REPORT}.d" -name '*.trx' -type f | head -n 1)" ] || exit $code
+_IS_TOLD = f"""[ -n "$(find "{REPORT}.d" -name '*.trx' -type f | head -n 1)" ]"""
+_GATHERED = f"""[ $code = 0 ] || {_IS_TOLD} || exit $code
 {{ echo '<TestRuns>'
 find "{REPORT}.d" -name '*.trx' -type f -exec sed '1s/^[^<]*<?xml[^>]*?>//' {{}} \\;
 echo '</TestRuns>'; }} > "{REPORT}"
@@ -85,11 +86,11 @@ def dotnet(component: Component, paths: Sequence[str], read: Read) -> Part:
     )
 
 
-def _over(component: Component, command: str, said: str) -> str:
+def _over(component: Component, command: str, said: str, *, unless: str = "") -> str:
     """A command over each project, named by the shell itself, up to the first that fails."""
     pattern = "*.sln" if any(one.endswith(".sln") for one in component.markers) else "*.??proj"
     over = f'for project in ./{pattern}; do {command} "$project" || exit; done'
-    return unless_said(said, f"({over})")
+    return unless_said(said, f"({over})", unless=unless)
 
 
 def _install(component: Component, paths: Sequence[str]) -> Install:
@@ -115,7 +116,7 @@ def _test(component: Component, paths: Sequence[str], read: Read) -> Stage:
     if not _names(component, paths, read, _TESTED):
         return Stage(TEST, skipped="No project names a test runner.")
     test = f'dotnet test {_OFFLINE} --logger trx --results-directory "{REPORT}.d"'
-    command = f'mkdir -p "{REPORT}.d"\n{_over(component, test, _UNFORESEEN)}'
+    command = f'mkdir -p "{REPORT}.d"\n{_over(component, test, _UNFORESEEN, unless=_IS_TOLD)}'
     cover = _LINES if _names(component, paths, read, _COLLECTOR) else None
     said = f"{_AFRESH}\n{command}\n{_GATHERED}"
     return Stage(TEST, said, Expected(TestFormat.TRX), cover=cover)

@@ -22,7 +22,7 @@ from verification.engine.gating.stages import (
     Stream,
     deps_of,
 )
-from verification.engine.gating.unforeseen import or_said, unless_said
+from verification.engine.gating.unforeseen import kept, or_said, unless_said
 from verification.engine.reports.problems import ProblemFormat
 from verification.engine.reports.testing import TestFormat
 
@@ -53,8 +53,8 @@ exit $code"""
 _TRAILER = "loomverify: all tests that began have ended"
 # Where it failed, and nothing was written, no test says why.
 _TEST = f"""{_AFRESH}
-{unless_said(_UNFORESEEN, f"{_GRADLE} --offline --continue test")}
-{or_said(_NEWER, unless=f'[ -e "{REPORT}.began" ]')}
+{kept(f"{_GRADLE} --offline --continue test")}
+{or_said(f"{_UNFORESEEN}|{_NEWER}", unless=f'[ -e "{REPORT}.began" ]')}
 [ $code = 0 ] || [ -n "$(find "{REPORT}.d" -name '*.xml' -type f 2> /dev/null | head -n 1)" ] || exit $code
 {{ echo '<testsuites>'
 [ ! -d "{REPORT}.d" ] || find "{REPORT}.d" -name '*.xml' -type f -exec sed '1s/^<?xml[^>]*?>//' {{}} \\;

@@ -23,7 +23,7 @@ from verification.engine.gating.stages import (
     Stream,
     deps_of,
 )
-from verification.engine.gating.unforeseen import or_said, unless_said
+from verification.engine.gating.unforeseen import kept, or_said, unless_said
 from verification.engine.reports.problems import ProblemFormat
 from verification.engine.reports.testing import TestFormat
 
@@ -82,14 +82,14 @@ _RAN = f"grep -q '^\\[INFO\\]  T E S T S' \"{REPORT}.log\""
 # were written instead, or none and it failed, nothing is known. Surefire adds it to each class, too.
 _TEST = f"""{_AFRESH}
 run=$(basename "{REPORT}")
-{unless_said(_UNFORESEEN, f'{_MAVEN} -o -fae -Dsurefire.skipAfterFailureCount=0 -Dsurefire.reportNameSuffix="$run" test')}
-{or_said(NEWER, unless=_RAN)}
+{kept(f'{_MAVEN} -o -fae -Dsurefire.skipAfterFailureCount=0 -Dsurefire.reportNameSuffix="$run" test')}
 if [ -n "$(find . -name "TEST-*-$run.xml" -type f | head -n 1)" ] || {{ [ $code = 0 ] &&
   [ -z "$(find . -path '*/surefire-reports/TEST-*.xml' | head -n 1)" ]; }}; then
   {{ echo '<testsuites>'
   find . -name "TEST-*-$run.xml" -type f -exec sed "1s/^<?xml[^>]*?>//; s/($run)//g" {{}} \\;
   echo '</testsuites>'; }} > "{REPORT}"
 fi
+{or_said(f"{_UNFORESEEN}|{NEWER}", unless=_RAN)}
 exit $code"""
 
 

@@ -22,7 +22,7 @@ from verification.engine.gating.unforeseen import COULD_NOT_RUN_EXIT_CODE, unles
 
 TARGETS = {BUILD: (b"all", b"build"), TEST: (b"check", b"test", b"tests")}
 _TARGET = re.compile(rb"^([\w.-]+(?:[ \t]+[\w.-]+)*)[ \t]*::?(?![:=])", re.MULTILINE)
-_NO_SUCH_TOOL = r"Error 12[67]( \(|$)"
+_NO_SUCH_TOOL = r"^make(\[[0-9]+\])?: \*\*\* .*Error 12[67]( \(|$)"
 """A program that the image has not."""
 MAX_MADE = 5_000
 # All that was submitted is as old: nothing of it would be made anew. So every rule counts as out of

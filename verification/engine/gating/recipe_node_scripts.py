@@ -9,18 +9,20 @@ from typing import Any
 
 from verification.engine.gating.manifests import inner_table
 from verification.engine.gating.stages import REPORT
-from verification.engine.gating.unforeseen import COULD_NOT_RUN_EXIT_CODE, unless_said
+from verification.engine.gating.unforeseen import COULD_NOT_RUN, unless_said
 
 OF_INSTALL = ("preinstall", "install", "postinstall", "prepare")
 KEPT = " || code=$?"
 """Behind a command that something is asked about where it fails."""
+_ASIDE, _TOLD = f' > "{REPORT}.out"', f'cat "{REPORT}.out"'
+"""An output that is a report is told once it is known to count."""
 MAX_RANGE_CHARS = 200
 # What is not there offline; the report is none of theirs, nor are the lines that they run.
 _OFFLINE = "EAI_AGAIN|ENOTFOUND|ENETUNREACH|ECONNREFUSED|name resolution|ould not resolve host"
 _ALONE = "unset LV_REPORT NODE_V8_COVERAGE; npm run --silent"
 _PREPARED, _UNPREPARED = "/tmp/prepared", "/tmp/unprepared"  # noqa: S108 - in the container
 
-_IS_PREPARED = f"[ $code = 0 ] || [ ! -e {_UNPREPARED} ] || exit {COULD_NOT_RUN_EXIT_CODE}"
+_IS_PREPARED = f"[ $code = 0 ] || [ ! -e {_UNPREPARED} ] || {COULD_NOT_RUN}"
 
 
 def around(
@@ -40,9 +42,10 @@ def around(
     if name and _is_script(scripts, f"pre{name}"):
         lines.append(_hook(f"pre{name}", to))
     if prepare or asked:
-        lines += ["code=0", f"{command}{KEPT}"]
+        lines += ["code=0", f"{command}{_ASIDE if is_read else ''}{KEPT}"]
         lines += [_IS_PREPARED] if prepare else []
         lines += [_fits(asked)] if asked else []
+        lines += [_TOLD] if is_read else []
         lines.append("[ $code = 0 ] || exit $code")
     else:
         lines.append(command)
@@ -80,5 +83,5 @@ def _fits(asked: str) -> str:
     return (
         f"[ $code = 0 ] || ! {{ mkdir -p {place} && printf %s {package} > {place}/package.json && "
         f"({strict}) | grep -E 'EBADENGINE|Required:|Actual:' >&2; }} "
-        f"|| exit {COULD_NOT_RUN_EXIT_CODE}"
+        f"|| {COULD_NOT_RUN}"
     )

@@ -7,6 +7,8 @@ import shlex
 from verification.engine.gating.stages import REPORT
 
 COULD_NOT_RUN_EXIT_CODE = 126
+COULD_NOT_RUN = f'{{ rm -f "{REPORT}"; exit {COULD_NOT_RUN_EXIT_CODE}; }}'
+"""How it ends where that is known by more than what was written: whatever failed then is in doubt."""
 _LOG = f'"{REPORT}.log"'
 
 
@@ -16,13 +18,19 @@ def unless_said(pattern: str, command: str, *, unless: str = "") -> str:
     Where it failed and wrote what matches, the whole ends as what could not be executed does; not
     where the condition `unless` holds.
     """
-    return (
-        f"code=0\n{command} > {_LOG} 2>&1 || code=$?\ncat {_LOG}\n{or_said(pattern, unless=unless)}"
-    )
+    return f"{kept(command)}\n{or_said(pattern, unless=unless)}"
+
+
+def kept(command: str) -> str:
+    """A shell's text in which one command is run, its exit code kept, and what it wrote."""
+    return f"code=0\n{command} > {_LOG} 2>&1 || code=$?\ncat {_LOG}"
 
 
 def or_said(pattern: str, *, unless: str = "") -> str:
-    """The same for a further pattern, behind `unless_said`."""
+    """The same for a further pattern, or where a report is gathered between: behind `kept`.
+
+    A test can write all of it: where a report that is there names a failure, that one counts.
+    """
     holds = f"{unless} || " if unless else ""
     said = f"! grep -Eq {shlex.quote(pattern)} {_LOG}"
     return f"[ $code = 0 ] || {holds}{said} || exit {COULD_NOT_RUN_EXIT_CODE}"
