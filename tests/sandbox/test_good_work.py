@@ -134,12 +134,36 @@ def test_eslint_that_nobody_configured_is_not_asked(engine: APIClient) -> None:
     assert (report.status, report.detail) == (Status.SKIPPED, "No linter is configured.")
 
 
+def test_eslint_9_reads_settings_in_their_old_form(engine: APIClient) -> None:
+    work = {
+        "package.json": json.dumps({"devDependencies": {"eslint": "9.17.0"}}),
+        ".eslintrc.json": '{"root": true, "rules": {"no-debugger": "error"}}',
+        "a.js": "debugger;\n",
+    }
+
+    report = tried(engine, work, "install", "lint").reports["lint"]
+
+    assert [(one.path, one.line, one.rule) for one in report.problems] == [
+        ("a.js", 1, "no-debugger")
+    ]
+
+
 MAKES = "require('fs').writeFileSync('made.js', 'module.exports = 1');\n"
 NEEDS_MADE = "require('./made.js');\nrequire('node:test')('made', () => {});\n"
 
 
-@pytest.mark.parametrize("name", ["pretest", "prepare", "postinstall"])
-def test_what_npm_runs_before_the_tests_makes_what_they_need(engine: APIClient, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "plan"),
+    [
+        ("pretest", ""),
+        ("prepare", ""),
+        ("postinstall", ""),
+        ("prepare", "Test commands: `node --test a.test.js`"),
+    ],
+)
+def test_what_npm_runs_before_the_tests_makes_what_they_need(
+    engine: APIClient, name: str, plan: str
+) -> None:
     scripts = {"test": "node --test a.test.js", name: "node make.js"}
     work = {
         "package.json": json.dumps({"scripts": scripts, "dependencies": {"is-number": "7.0.0"}}),
@@ -147,7 +171,7 @@ def test_what_npm_runs_before_the_tests_makes_what_they_need(engine: APIClient, 
         "a.test.js": NEEDS_MADE,
     }
 
-    report = tried(engine, work, "install", "test").reports["test"]
+    report = tried(engine, work, "install", "test", plan=plan).reports["test"]
 
     assert (report.status, report.tests) == (Status.PASSED, TestCounts(passed=1)), report
 

@@ -204,7 +204,7 @@ def test_a_runner_of_node_reports_whoever_names_it(tests: bytes) -> None:
 
     stage = stage_of(with_named(part, Named({"test": ["npx vitest run src"]}), PATHS), "test")
 
-    assert stage.command.startswith("npx vitest run src --run --bail=0 --reporter json")
+    assert stage.command.startswith("vitest run src --run --bail=0 --reporter json")
     assert stage.expected == Expected(TestFormat.JEST)
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from tests.engine.gating.test_recipes import part_in, stages_of
 from verification.engine.gating.components import Language
+from verification.engine.gating.given import Named, with_named
 from verification.engine.gating.recipe_node_scripts import around
 from verification.engine.gating.runners import with_report
 
@@ -26,10 +27,17 @@ def ran(
     failing: str = "nothing", words: str = "", name: str = "test", is_read: bool = True,
 ) -> tuple[int, list[str]]:  # fmt: skip
     """How it ended, and what npm was asked for; the tool says that it ran."""
+    command = around(f"{{ echo tool >> {place}/said; {tool}; }}", package, name, is_read=is_read)
+    return ran_alone(place, command, failing=failing, words=words, is_read=is_read)
+
+
+def ran_alone(
+    place: Path, command: str, *, failing: str, words: str = "", is_read: bool = True
+) -> tuple[int, list[str]]:
     npm = place / "npm"
     npm.write_text(NPM.format(place=place, failing=failing, words=words, engines=1))
     npm.chmod(0o755)
-    command = around(f"{{ echo tool >> {place}/said; {tool}; }}", package, name, is_read=is_read)
+    (place / "said").touch()
     command = command.replace("/tmp/prepared", f"{place}/prepared")  # noqa: S108
     command = command.replace("/tmp/unprepared", f"{place}/unprepared")  # noqa: S108
     ended = subprocess.run(
@@ -111,3 +119,26 @@ def test_more_arguments_reach_the_tool_and_not_what_is_around_it(tool: str) -> N
     assert line.startswith(tool)
     assert " a.js" in line
     assert line.endswith(" || code=$?")
+
+
+@pytest.mark.parametrize(
+    ("package", "named", "failing", "code", "said"),
+    [
+        (PREPARED, ["vitest run"], "nothing", 0, ["postinstall", "prepare", "vitest"]),
+        (PREPARED, ["false", "vitest run"], "nothing", 1, ["postinstall", "prepare"]),
+        (PREPARED, ["vitest run; false"], "prepare", 126, ["postinstall", "prepare", "vitest"]),
+        (ASKS, ["vitest run || exit 5"], "vitest", 126, ["vitest", "--ignore-scripts"]),
+        ({}, ["false", "vitest run"], "nothing", 1, []),
+    ],
+)
+def test_commands_that_somebody_names_stand_where_those_of_the_package_would(
+    tmp_path: Path, package: dict[str, object], named: list[str], failing: str, code: int,
+    said: list[str],
+) -> None:  # fmt: skip
+    part = part_in(Language.NODE, {"package.json": json.dumps(package)})
+    command = stages_of(with_named(part, Named({"test": named}), ()))["test"].command
+    tool = tmp_path / "vitest"
+    tool.write_text(f"#!/bin/sh\necho vitest >> {tmp_path}/said\n[ {failing} != vitest ]\n")
+    tool.chmod(0o755)
+
+    assert ran_alone(tmp_path, command, failing=failing) == (code, said)

@@ -127,7 +127,7 @@ def test_what_only_looks_at_python_is_run_apart_from_its_code() -> None:
         ("node --test --test-reporter=spec a.js", "node --test --test-reporter=tap", TestFormat.TAP),
         ("node --test-reporter spec --test", "node --test --test-reporter=tap", TestFormat.TAP),
         ("node --watch --test", "node --test --test-reporter=tap", TestFormat.TAP),
-        ("npx vitest --watch", "npx vitest --run --bail=0 --reporter json", TestFormat.JEST),
+        ("npx vitest --watch", "vitest --run --bail=0 --reporter json", TestFormat.JEST),
         ("mocha 'test/**'", "mocha 'test/**' --no-bail --no-dry-run --reporter json", TestFormat.MOCHA),
         ("node --test", "node --test --test-reporter=tap", TestFormat.TAP),
         ("node --import tsx --test tests/", "node --import tsx --test --test-reporter=tap", TestFormat.TAP),
@@ -244,20 +244,20 @@ def test_files_of_go_without_a_module_are_made_one(files: dict[str, str], is_mad
 
 
 @pytest.mark.parametrize(
-    ("path", "package", "is_linted"),
+    ("path", "package", "is_linted", "is_old"),
     [
-        ("web/eslint.config.mjs", {}, True),
-        ("web/.eslintrc.json", {}, True),
-        ("web/src/.eslintrc", {}, True),
-        ("eslint.config.ts", {}, True),
-        ("web/a.js", {"eslintConfig": {"root": True}}, True),
-        ("web/a.js", {}, False),
-        ("api/eslint.config.js", {}, False),
-        ("web/my.eslint.config.js", {}, False),
+        ("web/eslint.config.mjs", {}, True, False),
+        ("web/.eslintrc.json", {}, True, True),
+        ("web/src/.eslintrc", {}, True, True),
+        ("eslint.config.ts", {}, True, False),
+        ("web/a.js", {"eslintConfig": {"root": True}}, True, True),
+        ("web/a.js", {}, False, False),
+        ("api/eslint.config.js", {}, False, False),
+        ("web/my.eslint.config.js", {}, False, False),
     ],
 )
-def test_eslint_without_settings_is_nothing_to_ask_for(
-    path: str, package: dict[str, object], is_linted: bool
+def test_eslint_is_asked_where_it_has_settings_and_told_that_they_are_old(
+    path: str, package: dict[str, object], is_linted: bool, is_old: bool
 ) -> None:
     known = {**package, "devDependencies": {"eslint": "9.17.0"}}
     files = {"web/package.json": json.dumps(known), path: ""}
@@ -268,6 +268,7 @@ def test_eslint_without_settings_is_nothing_to_ask_for(
     )["lint"]
 
     assert bool(stage.command) is is_linted
+    assert stage.command.startswith("ESLINT_USE_FLAT_CONFIG=false ") is is_old
     assert (stage.skipped, stage.unreadable) == (
         "" if is_linted else "No linter is configured.",
         "",

@@ -129,9 +129,12 @@ def _replaced(stage: Stage, language: Language, commands: Sequence[str]) -> Stag
         command = _HERE.sub("", commands[0])
         told = with_report(stage, language, command) or asked(stage, language, command)
         if told:
-            return told
+            return stage.framed(told)
     is_several = stage.gate == TEST and len(commands) > 1
     is_by_pytest = is_several and language is Language.PYTHON and "pytest" in " ".join(commands)
     first = (WITH_PYTEST,) if is_by_pytest else ()
-    said = "\n".join((*first, *commands))
-    return Stage(stage.gate, said, seconds=stage.seconds, is_given=True)
+    given = Stage(
+        stage.gate, "
+".join((*first, *commands)), seconds=stage.seconds, is_given=True
+    )
+    return stage.framed(given)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from verification.engine.gating.components import Component, Read
 from verification.engine.gating.manifests import MAX_MANIFEST_BYTES, inner_table, json_table
 from verification.engine.gating.recipe_node_install import LOCKS, NEEDS, beside, installed, linked
-from verification.engine.gating.recipe_node_scripts import around
+from verification.engine.gating.recipe_node_scripts import around, frame
 from verification.engine.gating.recipe_node_tests import tested
 from verification.engine.gating.stages import (
     BUILD,
@@ -52,6 +53,7 @@ def node(component: Component, paths: Sequence[str], read: Read) -> Part:
     others = beside(component, package, paths, read)
     folder = deps_of(component) + (f"/{component.folder}" if others else "")
     judges = _judges(known, _locked(component, read))
+    around_others = frame(package)
     stages = (
         _script(package, BUILD),
         _types(component, paths, read, judges),
@@ -62,7 +64,7 @@ def node(component: Component, paths: Sequence[str], read: Read) -> Part:
     return Part(
         component,
         installed(component, paths, folder, package, read, others) if needs else Install(),
-        stages,
+        tuple(replace(one, frame=around_others) for one in stages),
         environment={
             "PATH": f"{PROGRAMS}:{folder}/node_modules/.bin",
             "CI": "1",
@@ -142,8 +144,17 @@ def _lint(
         return Stage(LINT, skipped="No linter is configured.")
     if not judges["eslint"]:
         return Stage(LINT, unreadable=_ODD.format(name="eslint"))
-    command = f'{_JUDGED} eslint --format json --output-file "{REPORT}" .'
+    # In their old form ESLint 9 reads settings only where it is told to, as `next lint` tells it.
+    old = "" if any(_is_flat(component, one) for one in paths) else "ESLINT_USE_FLAT_CONFIG=false "
+    command = f'{old}{_JUDGED} eslint --format json --output-file "{REPORT}" .'
     return Stage(LINT, command, Expected(ProblemFormat.ESLINT))
+
+
+def _is_flat(component: Component, path: str) -> bool:
+    """Settings in the new form, in its folder or in one above it."""
+    folder, _, name = path.rpartition("/")
+    is_above = not folder or f"{component.folder}/".startswith(f"{folder}/")
+    return name.startswith("eslint.config.") and is_above
 
 
 def _configures(component: Component, path: str) -> bool:

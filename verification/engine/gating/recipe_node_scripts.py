@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from verification.engine.gating.manifests import inner_table
-from verification.engine.gating.stages import REPORT
+from verification.engine.gating.stages import FRAMED, REPORT
 from verification.engine.gating.unforeseen import COULD_NOT_RUN, unless_said
 
 OF_INSTALL = ("preinstall", "install", "postinstall", "prepare")
@@ -16,6 +16,13 @@ KEPT = " || code=$?"
 """Behind a command that something is asked about where it fails."""
 _ASIDE, _TOLD = f' > "{REPORT}.out"', f'cat "{REPORT}.out"'
 """An output that is a report is told once it is known to count."""
+# Whose first command fails ends so: that holds for none on the left of `||`.
+_FRAMED = f"""set +e
+(set -e
+{FRAMED}
+)
+code=$?
+set -e"""
 MAX_RANGE_CHARS = 200
 # What is not there offline; the report is none of theirs, nor are the lines that they run.
 _OFFLINE = "EAI_AGAIN|ENOTFOUND|ENETUNREACH|ECONNREFUSED|name resolution|ould not resolve host"
@@ -52,6 +59,20 @@ def around(
     if name and _is_script(scripts, f"post{name}"):
         lines.append(_hook(f"post{name}", to))
     return "\n".join(lines)
+
+
+def frame(package: Mapping[str, Any]) -> str:
+    """The same around commands that somebody names; '' where nothing is to stand there."""
+    scripts = inner_table(package, "scripts")
+    prepare = [one for one in OF_INSTALL if _is_script(scripts, one)]
+    asked = _asked(package)
+    if not (prepare or asked):
+        return ""
+    lines = [_prepared(prepare, ">&2")] if prepare else []
+    lines += [_FRAMED]
+    lines += [_IS_PREPARED] if prepare else []
+    lines += [_fits(asked)] if asked else []
+    return "\n".join([*lines, "exit $code"])
 
 
 def _is_script(scripts: Mapping[str, Any], name: str) -> bool:

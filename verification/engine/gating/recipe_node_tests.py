@@ -62,6 +62,7 @@ _RUNNERS: Sequence[tuple[re.Pattern[str], str, TestFormat, Cover | None]] = tupl
         ),
     )
 )
+_NPX = re.compile(r"\A((?:\w+=\S* )*)npx (?:--no-install )?(?=\w)")
 _NODE_TEST = re.compile(r"(?:\w+=\S* )*node (?:\S+ )*--test(?: [^\n]*)?")
 _OWN_REPORTER = re.compile(r" --test-reporter[= ]\S+")
 _FLAG = re.compile(r"--test(?= |$)")
@@ -94,6 +95,8 @@ def reporting(script: str) -> tuple[str, Expected, Cover | None] | None:
     """A script, told to report; None where that is more than one command, or an unknown runner."""
     if len(script) > MAX_SCRIPT_CHARS or not _SIMPLE.fullmatch(script):
         return None
+    # Each stands beside what was installed; nothing else could be fetched.
+    script = _NPX.sub(r"\1", script)
     script = _WATCH_SHORT.sub(r"\1", _WATCH.sub("", script))  # who watches never ends
     if _NODE_TEST.fullmatch(script):
         if len(_OWN_REPORTER.findall(script)) == 1 and "-destination" not in script:

@@ -31,6 +31,7 @@ PROGRAMS = "/opt/loomverify/bin:/usr/local/bin:/usr/bin:/bin"
 """Where ours are found, and the image's: before all that the work installs under their names."""
 JUDGES = "/opt/loomverify/npm/node_modules/.bin"
 """Where a part's judges are found."""
+FRAMED = "@COMMANDS@"
 MAX_FOLDER_CHARS = 100
 """Each component has an image of its own: no two need to be told apart by it."""
 SECONDS: Mapping[str, int] = MappingProxyType(
@@ -113,7 +114,7 @@ class Stage:
     `is_own`: it is the workspace. `trailer`: the line that its runner ends with, when it comes to
     its end. `starts`: what is started one after another, in place of the command. `unreadable`:
     why nobody knows what was to be run. `cover`: how it tells which lines it ran. `note` is
-    told where it passed.
+    told where it passed. `frame`: what stands around commands of somebody else's, at `FRAMED`.
     """
 
     gate: str
@@ -130,6 +131,13 @@ class Stage:
     unreadable: str = ""
     cover: Cover | None = None
     note: str = ""
+    frame: str = ""
+
+    def framed(self, other: Stage) -> Stage:
+        """One in its place, which had its commands from somebody else."""
+        if not self.frame or other.frame:
+            return other
+        return replace(other, command=self.frame.replace(FRAMED, other.command, 1))
 
     def covered(self) -> Stage:
         """Told which lines it runs, too, where its runner can."""
