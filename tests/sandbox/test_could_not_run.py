@@ -23,6 +23,8 @@ SAYS = (
     "use std::io::Write;\n\n#[test]\nfn a() {\n"
     '    writeln!(std::io::stderr(), "it requires rustc 1.99").unwrap();\n    panic!();\n}\n'
 )
+IN_C = {**GO, "a.go": 'package x\n\n// int one(void) { return 1; }\nimport "C"\n'}
+EXTENSION = '{"repositories": [{"packagist.org": false}], "require": {"ext-gd": "*"}}'
 NEWER_GRADLE = (
     f"{GRADLE['lib/build.gradle']}compileJava.options.compilerArgs += ['--release', '99']\n"
 )
@@ -40,10 +42,14 @@ NEWER_GRADLE = (
          ("install", "test"), ""),
         ({**GRADLE, "lib/build.gradle": NEWER_GRADLE}, ("build",), ""),
         ({**GRADLE, "lib/build.gradle": NEWER_GRADLE}, ("test",), ""),
+        (IN_C, ("build",), ""),
+        (IN_C, ("test",), ""),
+        ({"composer.json": EXTENSION}, ("install",), ""),
         ({"a.go": "package main\n\nfunc main() {}\n", "b.go": "package main\n\nfunc main() {}\n"},
          ("build",), "Write it in golang."),
     ],
-    ids=["rust", "go", "race", "race-given", "race-build", "maven", "gradle", "gradle-test", "mains"],
+    ids=["rust", "go", "race", "race-given", "race-build", "maven", "gradle", "gradle-test", "c",
+         "c-test", "extension", "mains"],
 )  # fmt: skip
 def test_what_the_image_cannot_run_is_undecided(
     engine: APIClient, work: dict[str, str], gates: tuple[str, ...], plan: str

@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import subprocess
 from pathlib import Path
+from shutil import which
 
 import pytest
 
@@ -10,7 +11,7 @@ from tests.engine.gating.fakes import part_with
 from tests.engine.gating.test_recipes import part_in, stages_of
 from verification.engine.gating.components import Language
 from verification.engine.gating.judging import judged
-from verification.engine.gating.stages import Ended
+from verification.engine.gating.stages import Ended, Stage
 from verification.engine.outcome import Status
 
 FAILED = '<testsuite><testcase name="a"><failure>no</failure></testcase></testsuite>'
@@ -32,18 +33,24 @@ DOTNET = (
 )  # fmt: skip
 
 
-def ended(place: Path, command: str) -> Ended:
-    """How a test command ends, with the tools of a place before all others."""
+def ended(place: Path, command: str, tools: str = os.defpath) -> Ended:
+    """How a command ends, with the tools of a place before all others."""
     (place / "work").mkdir()
     command = command.replace("/tmp/afresh", f"{place}/afresh")  # noqa: S108
     report = place / "r"
     run = subprocess.run(
         ["/bin/sh", "-c", '(set -e; eval "$LV_COMMAND"); code=$?; exit $code'],
-        env={"LV_COMMAND": command, "LV_REPORT": str(report), "PATH": f"{place}:{os.defpath}"},
+        env={"LV_COMMAND": command, "LV_REPORT": str(report), "PATH": f"{place}:{tools}"},
         cwd=place / "work", capture_output=True, check=False,
     )  # fmt: skip
     content = report.read_bytes() if report.exists() else None
-    return Ended(exit_code=run.returncode, report=content, out=run.stdout)
+    return Ended(exit_code=run.returncode, report=content, out=run.stdout, err=run.stderr)
+
+
+def put(place: Path, tool: str, script: str) -> None:
+    program = place / tool
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
 
 
 @pytest.mark.parametrize("reported", [False, True])
@@ -57,12 +64,59 @@ def test_what_was_not_foreseen_excuses_no_test_that_is_reported_as_failed(
     *, reported: bool,
 ) -> None:  # fmt: skip
     stage = stages_of(part_in(language, files))["test"]
-    program = tmp_path / tool
-    program.write_text(f"#!/bin/sh\n{reports if reported else ':'}\n{says}\nexit 1\n")
-    program.chmod(0o755)
+    put(tmp_path, tool, f"{reports if reported else ':'}\n{says}\nexit 1")
 
     # Only where there is a project does its tool run.
     command = f"touch {' '.join(files)}\n{stage.command}"
     report = judged(part_with(stage), stage, ended(tmp_path, command)).report
 
     assert report.status is (Status.FAILED if reported else Status.ERROR)
+
+
+RUST = {"Cargo.toml": "[dependencies]"}
+GEM = {"Gemfile": "gem 'bcrypt'"}
+NO_LINKER = 'echo \'{"message": "linker `cc` not found"}\'; exit 101'
+UNBUILT = "echo 'error: failed to run custom build command for `{0}`' >&2; exit 101"
+
+
+@pytest.mark.parametrize(
+    ("language", "files", "gate", "tool", "script", "status"),
+    [
+        (Language.RUST, RUST, "build", "cargo", UNBUILT.format("openssl-sys v0.9.60"),
+         Status.ERROR),
+        (Language.RUST, RUST, "build", "cargo", UNBUILT.format("a v1.0.0 (https://x.org/a#1)"),
+         Status.ERROR),
+        (Language.RUST, RUST, "build", "cargo", UNBUILT.format("x v0.1.0 (/workspace)"),
+         Status.FAILED),
+        (Language.RUST, RUST, "build", "cargo", NO_LINKER, Status.ERROR),
+        (Language.RUST, RUST, "build", "cargo", "exit 101", Status.FAILED),
+        (Language.RUBY, GEM, "install", "bundle",
+         "echo 'ERROR: Failed to build gem native extension.'; exit 5", Status.ERROR),
+        (Language.RUBY, GEM, "install", "bundle", "echo 'no such gem'; exit 5", Status.FAILED),
+        (Language.NODE, {"package.json": '{"dependencies": {"x": "1"}}'}, "install", "npm",
+         '[ "$1" = pkg ] || { echo "npm error gyp ERR! find Python"; exit 1; }', Status.ERROR),
+        (Language.GO, {"go.mod": "module x"}, "build", "go",
+         '[ "$1" = list ] && echo c || exit 1', Status.ERROR),
+        (Language.GO, {"go.mod": "module x"}, "build", "go",
+         '[ "$1" = list ] || exit 1', Status.FAILED),
+        (Language.GO, {"go.mod": "module x"}, "build", "go",
+         '[ "$1" != list ] || echo "$*" | grep -q deps || echo c', Status.ERROR),
+        (Language.GO, {"go.mod": "module x"}, "build", "go", "exit 0", Status.PASSED),
+    ],
+)  # fmt: skip
+def test_what_the_image_cannot_compile_blames_nobody(
+    tmp_path: Path, language: Language, files: dict[str, str], gate: str, tool: str, script: str,
+    status: Status,
+) -> None:  # fmt: skip
+    bare = tmp_path / "bare"
+    bare.mkdir()
+    for one in ("cat", "cp", "find", "grep", "mkdir", "rm", "awk", "mv"):
+        (bare / one).symlink_to(which(one) or "")
+    put(tmp_path, tool, script)
+    part = part_in(language, files)
+    stage = Stage(gate, part.install.command) if gate == "install" else stages_of(part)[gate]
+    command = stage.command.replace("/deps/", f"{tmp_path}/deps/").replace("/workspace", ".")
+
+    found = ended(tmp_path, f": > a.json\n{command}", str(bare))
+
+    assert judged(part_with(stage), stage, found).report.status is status, found

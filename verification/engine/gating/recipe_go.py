@@ -24,7 +24,11 @@ from verification.engine.gating.stages import (
     Stream,
     deps_of,
 )
-from verification.engine.gating.unforeseen import COULD_NOT_RUN_EXIT_CODE, unless_said
+from verification.engine.gating.unforeseen import (
+    COULD_NOT_RUN,
+    COULD_NOT_RUN_EXIT_CODE,
+    unless_said,
+)
 from verification.engine.reports.coverage import CoverageFormat
 from verification.engine.reports.problems import ProblemFormat
 from verification.engine.reports.testing import TestFormat
@@ -34,11 +38,20 @@ WARM = (
 )
 """What the tools compiled is found again; a container begins without anything of its own."""
 WORDS_OF_RACE = "The image has no C compiler, which -race needs."
+WORDS_OF_C = 'The image has no C compiler, which import "C" needs.'
 _RACES = re.compile(r"\bgo\s+(?:test|build|run|vet|install)\b[^;&|\n]*\s--?race(?:=true)?(?:\s|$)")
+_HAS_COMPILER = "command -v gcc > /dev/null || command -v clang > /dev/null"
 _NO_COMPILER = (
-    "command -v gcc > /dev/null || command -v clang > /dev/null || "
-    f"{{ echo '{WORDS_OF_RACE}' >&2; exit {COULD_NOT_RUN_EXIT_CODE}; }}"
+    f"{_HAS_COMPILER} || {{ echo '{WORDS_OF_RACE}' >&2; exit {COULD_NOT_RUN_EXIT_CODE}; }}"
 )
+_USES_C = "CGO_ENABLED=1 go list -e -f '{{{{if and .CgoFiles (not .{other})}}}}c{{{{end}}}}'"
+# Without a compiler Go leaves such files out. Whatever fails then may fail by that; what ends well
+# was not all built, where a package has no others.
+_WITHOUT_C = f"""{_HAS_COMPILER} || {{
+if [ $code = 0 ]; then left=$({_USES_C.format(other="GoFiles")} ./... 2> /dev/null) || :
+else left=$({_USES_C.format(other="Standard")} -deps -test ./... 2> /dev/null) || :; fi
+[ -z "$left" ] || {{ echo '{WORDS_OF_C}' >&2; {COULD_NOT_RUN}; }}
+}}"""
 _OF_NONE = "[ -e go.mod ] || go mod init example.com/work > /dev/null 2>&1"
 """Files alone are tried as a module: Go tries nothing else."""
 _NEWER = r"^go: .*requires go >= [0-9.a-z]+ \(running go"
@@ -146,7 +159,7 @@ def _uses(content: bytes, folder: str) -> bool:
 def _command(said: str, is_module: bool) -> str:
     before = WARM if is_module else f"{WARM}\n{_OF_NONE}"
     unforeseen = _NEWER if is_module else _NEWER + _MANY_MAINS
-    return f"{before}\n{unless_said(unforeseen, said)}\nexit $code"
+    return f"{before}\n{unless_said(unforeseen, said)}\n{_WITHOUT_C}\nexit $code"
 
 
 def with_compiler(command: str) -> str:

@@ -37,9 +37,9 @@ _NOT_BY_NPM = "code (ERESOLVE|EUNSUPPORTEDPROTOCOL)"
 """What npm does not do, and whoever wrote the lock file may well."""
 _UNFIT = (
     "code EBADENGINE|ERR_PNPM_UNSUPPORTED_ENGINE|is incompatible with this module|"
-    "spawn git( ENOENT)?$|find the binary git|cannot run (git|ssh)"
+    "spawn git( ENOENT)?$|find the binary git|cannot run (git|ssh)|gyp ERR! "
 )
-"""The image has another Node than is asked for, or lacks what fetches a repository."""
+"""The image has another Node than is asked for, or lacks what fetches a repository, or compiles a package."""
 MAX_SETTINGS_BYTES = 20_000
 _SETTING = re.compile(
     r"\s*((?:legacy|strict)-peer-deps|install-strategy|prefer-dedupe|auto-install-peers|"

@@ -36,7 +36,7 @@ _COMPOSER = (
     "composer install --no-interaction --no-progress --no-scripts --no-plugins --prefer-dist"
 )
 _SIMPLE = re.compile(r"[\w][\w.-]*", re.ASCII)
-_ANOTHER = "your php version|missing from your system"
+_ANOTHER = "your php version|missing from your system|ext-.* has the wrong version installed"
 """It asks for another one than the image has, or for an extension that this has not."""
 _BUILD = (
     r"find . -name '*.php' ! -path '*/.*' ! -path '*/vendor/*' ! -path '*/node_modules/*' "

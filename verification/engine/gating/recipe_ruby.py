@@ -33,8 +33,8 @@ _LOCAL = re.compile(
     rb"\b(?:gemspec|path|eval_gemfile|instance_eval|require|require_relative|load|file|File|Dir)\b"
 )
 """It reads what lies beside it."""
-_ANOTHER = "Your Ruby version is "
-"""It asks for another one than the image has."""
+_ANOTHER = "Your Ruby version is |Failed to build gem native extension"
+"""It asks for another one than the image has, or for what a gem is compiled with."""
 _SPEC = re.compile(r"spec/.*_spec\.rb", re.DOTALL)
 _TEST = re.compile(r"tests?/(?:.*/)?(?:test_[^/]*|[^/]*_test)\.rb", re.DOTALL)
 _BUILD = (

@@ -20,7 +20,7 @@ from verification.engine.gating.stages import (
     Stage,
     deps_of,
 )
-from verification.engine.gating.unforeseen import unless_said
+from verification.engine.gating.unforeseen import COULD_NOT_RUN, unless_said
 from verification.engine.reports.problems import ProblemFormat
 from verification.engine.reports.testing import TestFormat
 
@@ -40,6 +40,13 @@ _ANOTHER = (
     "|this version of Cargo (is older|does not understand)"
 )
 """It asks for a newer one than the image has."""
+_NOT_BUILT = (
+    "^error: failed to run custom build command for `[^`()]+( \\((https?|git|registry)[^`()]*\\))?`"
+)
+"""A package of others' is built by more than the image has: the work's own lies in a path."""
+# A linker is what there is nothing to be built without.
+_NO_LINKER = f"""[ $code = 0 ] || command -v cc > /dev/null || command -v clang > /dev/null ||
+! grep -q 'linker .*cc. not found' "{REPORT}" "{REPORT}.log" || {COULD_NOT_RUN}"""
 # Nobody stands between Cargo and a test: the work's settings may name a runner of their own.
 _RUN_ITSELF = "export CARGO_TARGET_$(rustc -vV | sed -n 's/^host: //p' | tr 'a-z-' 'A-Z_')_RUNNER=/usr/bin/env"
 _MESSAGES = f'--message-format json > "{REPORT}"'
@@ -96,7 +103,8 @@ def _built(component: Component, paths: Sequence[str], gate: str, verb: str) -> 
     """`cargo clippy` could be anything that the work's settings give the name: cargo is not asked."""
     if component.path("Cargo.toml") not in paths:
         return Stage(gate, skipped="There is no Cargo.toml.")
-    command = unless_said(_ANOTHER, f"{{ {verb} --offline --workspace {_MESSAGES}; }}")
+    built = f"{{ {verb} --offline --workspace {_MESSAGES}; }}"
+    command = f"{unless_said(f'{_ANOTHER}|{_NOT_BUILT}', built)}\n{_NO_LINKER}"
     return Stage(gate, f"{command}\nexit $code", Expected(ProblemFormat.CLIPPY))
 
 
@@ -105,5 +113,6 @@ def _test(component: Component, paths: Sequence[str]) -> Stage:
         return Stage(TEST, skipped="There is no Cargo.toml.")
     told = f'{{ cargo test --offline --workspace --no-fail-fast > "{REPORT}"; }}'
     # What a test wrote itself excuses nothing.
-    command = unless_said(_ANOTHER, told, unless=f'grep -q "^running [0-9]" "{REPORT}"')
+    said = f"{_ANOTHER}|{_NOT_BUILT}|linker .*cc. not found"
+    command = unless_said(said, told, unless=f'grep -q "^running [0-9]" "{REPORT}"')
     return Stage(TEST, f"{_RUN_ITSELF}\n{command}\nexit $code", Expected(TestFormat.CARGO))
