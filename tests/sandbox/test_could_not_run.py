@@ -45,11 +45,13 @@ NEWER_GRADLE = (
         (IN_C, ("build",), ""),
         (IN_C, ("test",), ""),
         ({"composer.json": EXTENSION}, ("install",), ""),
+        ({"CMakeLists.txt": "project(x C)\n", "a.c": "int main(void) { return 0; }\n"},
+         ("build",), ""),
         ({"a.go": "package main\n\nfunc main() {}\n", "b.go": "package main\n\nfunc main() {}\n"},
          ("build",), "Write it in golang."),
     ],
     ids=["rust", "go", "race", "race-given", "race-build", "maven", "gradle", "gradle-test", "c",
-         "c-test", "extension", "mains"],
+         "c-test", "extension", "cmake", "mains"],
 )  # fmt: skip
 def test_what_the_image_cannot_run_is_undecided(
     engine: APIClient, work: dict[str, str], gates: tuple[str, ...], plan: str

@@ -287,3 +287,21 @@ def test_several_commands_of_a_plan_find_pytest(engine: APIClient) -> None:
     assert good.status is Status.PASSED, good
     assert bad.reports["test"].status is Status.FAILED
     assert b"1 failed" in bad.ended["test"].out
+
+
+RAKE = {"Gemfile": "", "Rakefile": "task default: :all\ntask(:all) { puts '3 of 3 passed' }\n"}
+COMPOSER = {
+    "composer.json": json.dumps(
+        {"repositories": [{"packagist.org": False}], "scripts": {"test": "php run.php"}}
+    ),
+    "run.php": "<?php echo '3 of 3 passed';\n",
+}
+
+
+@pytest.mark.parametrize("work", [RAKE, COMPOSER], ids=["rake", "composer"])
+def test_tests_of_no_known_runner_are_run_as_the_work_runs_them(
+    engine: APIClient, work: dict[str, str]
+) -> None:
+    report = tried(engine, work, "install", "test").reports["test"]
+
+    assert (report.status, report.tests) == (Status.PASSED, TestCounts(passed=3)), report

@@ -282,3 +282,25 @@ def test_dotnet_is_tested_where_a_project_names_what_runs_tests(
     files: dict[str, str], is_tested: bool
 ) -> None:
     assert bool(stages_of(part_in(Language.DOTNET, files))["test"].command) is is_tested
+
+
+@pytest.mark.parametrize(
+    ("language", "files", "command"),
+    [
+        (Language.RUBY, {"Gemfile": "", "Rakefile": "task default: :features\n"}, "rake"),
+        (Language.RUBY, {"Gemfile": "gem 'a'", "Rakefile": "task :default => :x\n"},
+         "bundle exec rake"),
+        (Language.RUBY, {"Gemfile": "", "Rakefile": "task :x\n"}, ""),
+        (Language.PHP, {"composer.json": '{"scripts": {"test": ["@unit"]}}'},
+         "composer run-script --no-interaction test"),
+        (Language.PHP, {"composer.json": '{"scripts": {"lint": "x"}}'}, ""),
+    ],
+)  # fmt: skip
+def test_without_tests_of_a_known_runner_the_work_s_own_way_to_test_is_gone(
+    language: Language, files: dict[str, str], command: str
+) -> None:
+    stage = stages_of(part_in(language, files))["test"]
+
+    assert (stage.command, stage.is_given, bool(stage.skipped)) == (
+        command, bool(command), not command,
+    )  # fmt: skip

@@ -55,6 +55,7 @@ MARKERS = {
     "Gemfile": Language.RUBY,
     "composer.json": Language.PHP,
     "Makefile": Language.MAKE,
+    "CMakeLists.txt": Language.MAKE,
 }
 SUFFIXES = {
     Language.PYTHON: (".py",),

@@ -105,6 +105,8 @@ def _test(component: Component, paths: Sequence[str], composer: Mapping[str, Any
     is_pest = "pestphp/pest" in inner_table(composer, "require-dev")
     is_configured = any(name in inner for name in CONFIGURED)
     if not (is_pest or is_configured or any(path.endswith("Test.php") for path in inner)):
+        if isinstance(inner_table(composer, "scripts").get("test"), str | list):
+            return Stage(TEST, "composer run-script --no-interaction test", is_given=True)
         return Stage(TEST, skipped="There are no tests of PHPUnit or Pest.")
     runner = "pest" if is_pest else "phpunit"
     command = f'{runner} --log-junit "{REPORT}"'

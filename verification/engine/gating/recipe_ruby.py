@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from verification.engine.gating.components import Component, Read
+from verification.engine.gating.manifests import MAX_MANIFEST_BYTES
 from verification.engine.gating.stages import (
     BUILD,
     LINT,
@@ -37,6 +38,8 @@ _ANOTHER = "Your Ruby version is |Failed to build gem native extension"
 """It asks for another one than the image has, or for what a gem is compiled with."""
 _SPEC = re.compile(r"spec/.*_spec\.rb", re.DOTALL)
 _TEST = re.compile(r"tests?/(?:.*/)?(?:test_[^/]*|[^/]*_test)\.rb", re.DOTALL)
+_DEFAULT = re.compile(rb"^[ \t]*task[ \t(]+[:'\"]?default\b", re.MULTILINE)
+"""What `rake` alone does, of a Rakefile that says so."""
 _BUILD = (
     r"find . -name '*.rb' ! -path '*/.*' ! -path '*/vendor/*' ! -path '*/node_modules/*' "
     r"! -path '*/fixtures/*' ! -path '*/templates/*' ! -path '*/testdata/*' -print0 | "
@@ -51,7 +54,7 @@ def ruby(component: Component, paths: Sequence[str], read: Read) -> Part:
         Stage(BUILD, _BUILD, Expected(ProblemFormat.LINES, Stream.ERR)),
         Stage(TYPES, skipped="No type checker is configured."),
         Stage(LINT, skipped="No linter is configured."),
-        _test(component, paths, "bundle exec " if install.command else ""),
+        _test(component, paths, "bundle exec " if install.command else "", read),
         NO_ENTRY_POINT,
     )
     frozen = {"BUNDLE_FROZEN": "true"} if component.path("Gemfile.lock") in paths else {}
@@ -80,7 +83,7 @@ def _install(component: Component, paths: Sequence[str], read: Read) -> Install:
     return Install(f"{unless_said(_ANOTHER, 'bundle install --retry 2')}\nexit $code", inputs)
 
 
-def _test(component: Component, paths: Sequence[str], run_by: str) -> Stage:
+def _test(component: Component, paths: Sequence[str], run_by: str, read: Read) -> Stage:
     prefix = component.path("")
     inner = [path.removeprefix(prefix) for path in paths if path.startswith(prefix)]
     if any(map(_SPEC.fullmatch, inner)):
@@ -90,6 +93,8 @@ def _test(component: Component, paths: Sequence[str], run_by: str) -> Stage:
         )
     elif any(map(_TEST.fullmatch, inner)):
         command = f"{run_by}ruby -I lib -I test {TOOLS}/run_minitest.rb"
+    elif _DEFAULT.search((read(component.path("Rakefile")) or b"")[:MAX_MANIFEST_BYTES]):
+        return Stage(TEST, f"{run_by}rake", is_given=True)
     else:
         return Stage(TEST, skipped="There are no tests of RSpec or Minitest.")
     return Stage(TEST, command, Expected(TestFormat.RSPEC), trailer=TRAILER)
