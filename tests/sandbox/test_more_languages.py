@@ -129,6 +129,19 @@ def test_work_that_is_not_built_names_the_line_and_is_not_tried(
     assert (found["test"].status, found["test"].tests) == (Status.SKIPPED, None)
 
 
+def test_tests_of_one_name_in_two_binaries_of_cargo_are_told_apart(engine: APIClient) -> None:
+    same = "#[test]\nfn adds() {\n    assert_eq!(calc::add(0, 0), 0);\n}\n"
+
+    told = tried(engine, {**RUST, "tests/more.rs": same}, "test").judged["test"]
+
+    assert told.tests
+    assert sorted((one.name, one.suite) for one in told.tests.cases) == [
+        ("adds", "tests/adds.rs (adds)"),
+        ("adds", "tests/more.rs (more)"),
+        ("there_is_none", "src/lib.rs (tax)"),
+    ]
+
+
 def test_clippy_is_what_lints_whatever_the_works_settings_call_so(engine: APIClient) -> None:
     files = {
         "Cargo.toml": '[package]\nname = "one"\nversion = "0.1.0"\nedition = "2021"\n',

@@ -120,3 +120,25 @@ def test_what_the_image_cannot_compile_blames_nobody(
     found = ended(tmp_path, f": > a.json\n{command}", str(bare))
 
     assert judged(part_with(stage), stage, found).report.status is status, found
+
+
+@pytest.mark.parametrize(
+    ("more", "named"), [("", True), ("\necho '     Running x (/tmp/x-0)' >&2", False)]
+)
+def test_binaries_of_cargo_are_named_only_where_each_is(
+    tmp_path: Path, more: str, *, named: bool
+) -> None:
+    put(
+        tmp_path, "cargo",
+        "echo '     Running unittests src/lib.rs (/tmp/target/debug/deps/x-1f)' >&2\n"
+        "echo 'running 1 test\ntest a ... ok\n'\n"
+        "echo 'test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out'"
+        f"{more}",
+    )  # fmt: skip
+    put(tmp_path, "rustc", "echo host: x")
+    stage = stages_of(part_in(Language.RUST, RUST))["test"]
+
+    found = judged(part_with(stage), stage, ended(tmp_path, stage.command)).tests
+
+    assert found
+    assert [one.suite for one in found.cases] == ["src/lib.rs (x)" if named else ""]

@@ -5,6 +5,7 @@ import pytest
 from tests.engine.reports.test_test_reports import CARGO, PYTEST_TEXT, TEXT, UNITTEST, recorded
 from verification.engine.reports.model import CaseStatus, TestCounts, Unreadable
 from verification.engine.reports.testing import TestFormat, read_tests
+from verification.engine.reports.testing.cargo import NAMES
 
 RULES = "=" * 70, "-" * 70
 ONE_PASSED = "running 1 test\ntest a ... ok\n\n"
@@ -143,6 +144,19 @@ def test_tests_of_cargo_without_the_one_result_of_each_binary_are_not_read(print
 def test_a_binary_that_aborts_has_no_result() -> None:
     with pytest.raises(Unreadable, match="have no result"):
         read_tests(CARGO, recorded("recorded/cargo/aborted.txt"))
+
+
+def test_tests_of_one_name_in_two_binaries_of_cargo_are_two() -> None:
+    ran = "\nrunning 1 test\ntest a ... ok\n\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured;\n"
+    named = f"{NAMES}src/lib.rs (x){ran}{NAMES}tests/it.rs (it){ran}{ran}"
+
+    report = read_tests(CARGO, named.encode())
+
+    assert [(one.suite, one.name) for one in report.cases] == [
+        ("src/lib.rs (x)", "a"),
+        ("tests/it.rs (it)", "a"),
+        ("", "a"),
+    ]
 
 
 def test_what_a_failing_test_prints_is_no_test_of_cargo() -> None:

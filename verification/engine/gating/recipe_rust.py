@@ -23,6 +23,7 @@ from verification.engine.gating.stages import (
 from verification.engine.gating.unforeseen import COULD_NOT_RUN, unless_said
 from verification.engine.reports.problems import ProblemFormat
 from verification.engine.reports.testing import TestFormat
+from verification.engine.reports.testing.cargo import NAMES
 
 MAX_MANIFESTS = 500
 # Cargo reads no manifest whose targets are not there: each is given an empty library instead.
@@ -50,6 +51,16 @@ _NO_LINKER = f"""[ $code = 0 ] || command -v cc > /dev/null || command -v clang 
 # Nobody stands between Cargo and a test: the work's settings may name a runner of their own.
 _RUN_ITSELF = "export CARGO_TARGET_$(rustc -vV | sed -n 's/^host: //p' | tr 'a-z-' 'A-Z_')_RUNNER=/usr/bin/env"
 _MESSAGES = f'--message-format json > "{REPORT}"'
+
+
+# Cargo names each binary beside what that reports. Where both are as many, each is named there.
+_NAMED = rf"""sed -n 's/^ *Running \(unittests \)\{{0,1\}}\([^ ]*\) (.*[/]\([^/]*\)-[0-9a-f]*)$/\2 (\3)/p
+s/^ *Doc-tests \(.*\)$/doc-tests (\1)/p' "{REPORT}.log" > "{REPORT}.names"
+if [ -s "{REPORT}.names" ] &&
+  [ $(grep -c . "{REPORT}.names") = $(grep -c '^running [0-9]* tests*$' "{REPORT}") ]; then
+  awk 'NR == FNR {{ name[NR] = $0; next }} /^running [0-9]+ tests?$/ {{ print "{NAMES}" name[++n] }} 1' \
+    "{REPORT}.names" "{REPORT}" > "{REPORT}.named" && mv "{REPORT}.named" "{REPORT}"
+fi"""
 
 
 def rust(component: Component, paths: Sequence[str], read: Read) -> Part:
@@ -115,4 +126,6 @@ def _test(component: Component, paths: Sequence[str]) -> Stage:
     # What a test wrote itself excuses nothing.
     said = f"{_ANOTHER}|{_NOT_BUILT}|linker .*cc. not found"
     command = unless_said(said, told, unless=f'grep -q "^running [0-9]" "{REPORT}"')
-    return Stage(TEST, f"{_RUN_ITSELF}\n{command}\nexit $code", Expected(TestFormat.CARGO))
+    return Stage(
+        TEST, f"{_RUN_ITSELF}\n{command}\n{_NAMED}\nexit $code", Expected(TestFormat.CARGO)
+    )

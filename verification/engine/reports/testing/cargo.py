@@ -21,6 +21,8 @@ from verification.engine.reports.model import (
 )
 from verification.engine.reports.testing.contents import lines_of
 
+NAMES = "loomverify: the tests of "
+"""A line that begins so stands before a binary's tests, and names it: Cargo does that elsewhere."""
 _RUNNING = re.compile(r"running (\d{1,9}) tests?")
 _RESULT = re.compile(
     r"test result: (?:ok|FAILED)\. (\d{1,9}) passed; (\d{1,9}) failed; (\d{1,9}) ignored;"
@@ -48,6 +50,7 @@ class _Binary:
     """`told` is what its failed tests printed; in it nothing counts but the last line."""
 
     planned: int
+    suite: str = ""
     cases: list[TestCase] = field(default_factory=list)
     pending: str = ""
     told: dict[str, list[str]] = field(default_factory=dict)
@@ -72,7 +75,7 @@ class _Binary:
 
     def _note(self, title: str, status: str) -> None:
         self.pending = ""
-        self.cases.append(TestCase(name(_ASIDE.sub("", title)), _STATUSES[status]))
+        self.cases.append(TestCase(name(_ASIDE.sub("", title)), _STATUSES[status], self.suite))
 
     def _take_told(self, line: str) -> None:
         if told := _TOLD.fullmatch(line):
@@ -92,15 +95,16 @@ def read(content: bytes, folder: str = "") -> TestReport:
     """The cases are left out where a test's own text hides how they ended."""
     total, cases = TestCounts(), list[TestCase]()
     binary: _Binary | None = None
-    is_any = False
+    is_any, suite = False, ""
     for line in lines_of(content):
         result = _RESULT.fullmatch(line)
         if binary is None:
-            binary = _begun(line, result)
+            binary = _begun(line, result, suite)
+            suite = name(line.removeprefix(NAMES)) if line.startswith(NAMES) else suite
         elif result and (counts := binary.ends(result)) is not None:
             total, is_any = total + counts, True
             cases += _with_told(binary, folder)
-            binary = None
+            binary, suite = None, ""
         else:
             binary.take(line)
     if binary is not None or not is_any:
@@ -109,12 +113,12 @@ def read(content: bytes, folder: str = "") -> TestReport:
     return report if report.counts == total else TestReport(total)
 
 
-def _begun(line: str, result: re.Match[str] | None) -> _Binary | None:
+def _begun(line: str, result: re.Match[str] | None, suite: str) -> _Binary | None:
     if result:
         # What ended the tests before was printed by one of them: this is their end.
         raise Unreadable("There is a result of no binary's tests.")
     running = _RUNNING.fullmatch(line)
-    return _Binary(int(running[1])) if running else None
+    return _Binary(int(running[1]), suite) if running else None
 
 
 def _with_told(binary: _Binary, folder: str) -> Iterator[TestCase]:
