@@ -68,50 +68,57 @@ _MODULE = re.compile(rb"^module[ \t]+(?P<path>[\w./~-]{1,300})\s*$", re.MULTILIN
 
 
 def go(component: Component, paths: Sequence[str], read: Read) -> Part:
-    folder = deps_of(component)
     above = _above(component, paths)
     inner = component.folder.removeprefix(above or "") if above != component.path("") else ""
     is_used = above is not None and _uses(read(f"{above}go.work") or b"", inner)
-    inputs = _manifests(component, paths, above if is_used else None)
-    if _LOCAL.search((read(component.path("go.mod")) or b"")[:MAX_MANIFEST_BYTES]):
-        inputs = tuple(dict.fromkeys((*inputs, *_manifests(component, paths, ""))))
-    needs = any(path.endswith(".sum") for path in inputs)
-    download = f"{unless_said(_NEWER, 'GOPROXY= GOFLAGS= go mod download')}\nexit $code"
-    is_module = any(f"{one}go.mod" in paths for one in _places(component))
-    stages = (
-        Stage(
-            BUILD,
-            _command("go build ./...", is_module),
-            Expected(ProblemFormat.GO_BUILD, Stream.OUT),
-        ),
-        Stage(TYPES, skipped="The build checks the types."),
-        Stage(
-            LINT, _command("go vet ./...", is_module), Expected(ProblemFormat.GO_VET, Stream.OUT)
-        ),
-        Stage(
-            TEST,
-            _command(f'{{ go test -json ./... > "{REPORT}"; }}', is_module),
-            Expected(TestFormat.GO),
-            cover=_cover(read(component.path("go.mod"))),
-        ),
-        NO_ENTRY_POINT,
-    )
+    # A workspace that does not use the module would keep it from being built at all.
+    alone = {} if is_used or above is None else {"GOWORK": "off"}
     return Part(
         component,
-        Install(download, inputs) if needs else Install(),
-        stages,
+        _install(component, paths, read, above if is_used else None),
+        _stages(component, paths, read),
         environment={
             "PATH": "/usr/local/go/bin:/usr/lib/go/bin:/usr/local/bin:/usr/bin:/bin",
-            "GOMODCACHE": f"{folder}/mod",
+            "GOMODCACHE": f"{deps_of(component)}/mod",
             "GOCACHE": "/tmp/go",  # noqa: S108 - of the container
             "GOFLAGS": "-mod=readonly",
             "GOPROXY": "off",
             "GOTOOLCHAIN": "local",
-            # A workspace that does not use the module would keep it from being built at all.
-            **({} if is_used or above is None else {"GOWORK": "off"}),
+            **alone,
         },
         before=WARM,
     )
+
+
+def _stages(component: Component, paths: Sequence[str], read: Read) -> tuple[Stage, ...]:
+    is_module = any(f"{one}go.mod" in paths for one in _places(component))
+    build, vet, test = (
+        _command(said, is_module)
+        for said in (
+            "go build ./...",
+            "go vet ./...",
+            f'{{ go test -json ./... > "{REPORT}"; }}',
+        )
+    )
+    cover = _cover(read(component.path("go.mod")))
+    return (
+        Stage(BUILD, build, Expected(ProblemFormat.GO_BUILD, Stream.OUT)),
+        Stage(TYPES, skipped="The build checks the types."),
+        Stage(LINT, vet, Expected(ProblemFormat.GO_VET, Stream.OUT)),
+        Stage(TEST, test, Expected(TestFormat.GO), cover=cover),
+        NO_ENTRY_POINT,
+    )
+
+
+def _install(component: Component, paths: Sequence[str], read: Read, place: str | None) -> Install:
+    """`place` is the folder of the workspace that uses it."""
+    inputs = _manifests(component, paths, place)
+    if _LOCAL.search((read(component.path("go.mod")) or b"")[:MAX_MANIFEST_BYTES]):
+        inputs = tuple(dict.fromkeys((*inputs, *_manifests(component, paths, ""))))
+    if not any(path.endswith(".sum") for path in inputs):
+        return Install()
+    download = unless_said(_NEWER, "GOPROXY= GOFLAGS= go mod download")
+    return Install(f"{download}\nexit $code", inputs)
 
 
 def _above(component: Component, paths: Sequence[str]) -> str | None:
