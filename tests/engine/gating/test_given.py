@@ -294,7 +294,7 @@ def test_whatever_a_plan_says_the_judge_writes_the_report_or_none_is_expected(
         if stage.expected is None:
             assert stage == Stage("test", command, is_given=True)
             continue
-        kept = own.command.rpartition("./..." if language is Language.GO else "run_pytest.py")[2]
+        kept = own.command.partition("./..." if language is Language.GO else "run_pytest.py")[2]
         assert "$LV_REPORT" in kept
         assert stage.command.endswith(kept)
         assert (stage.expected, stage.trailer) == (own.expected, own.trailer)

@@ -82,13 +82,6 @@ def test_what_npm_has_around_a_script_is_run_around_its_tool(
     assert found == (code, said)
 
 
-@pytest.mark.parametrize("tool", ["echo x > $LV_REPORT", "echo not ok 1"])
-def test_what_failed_where_it_could_not_be_tried_is_no_report(tmp_path: Path, tool: str) -> None:
-    code, _ = ran(tmp_path, ASKS, f"{tool}; false", is_read=True)
-
-    assert (code, (tmp_path / "r").exists()) == (126, False)
-
-
 def test_what_they_write_hides_nothing_that_the_tool_does(tmp_path: Path) -> None:
     for at, is_read in enumerate((True, False)):
         place = tmp_path / str(at)

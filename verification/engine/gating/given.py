@@ -133,8 +133,5 @@ def _replaced(stage: Stage, language: Language, commands: Sequence[str]) -> Stag
     is_several = stage.gate == TEST and len(commands) > 1
     is_by_pytest = is_several and language is Language.PYTHON and "pytest" in " ".join(commands)
     first = (WITH_PYTEST,) if is_by_pytest else ()
-    given = Stage(
-        stage.gate, "
-".join((*first, *commands)), seconds=stage.seconds, is_given=True
-    )
+    given = Stage(stage.gate, "\n".join((*first, *commands)), seconds=stage.seconds, is_given=True)
     return stage.framed(given)

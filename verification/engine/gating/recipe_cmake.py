@@ -19,7 +19,7 @@ from verification.engine.gating.stages import (
     Part,
     Stage,
 )
-from verification.engine.gating.unforeseen import COULD_NOT_RUN, unless_said
+from verification.engine.gating.unforeseen import COULD_NOT_RUN_EXIT_CODE, unless_said
 from verification.engine.reports.testing import TestFormat
 
 SETTINGS = "CMakeLists.txt"
@@ -43,7 +43,7 @@ _BUILD = f"""{_AFRESH}
 {unless_said(_OFFLINE, "cmake --build build")}"""
 _TEST = f"""{_BUILD}
 [ $code = 0 ] || exit $code
-ctest --help | grep -q -e --output-junit || {COULD_NOT_RUN}
+ctest --help | grep -q -e --output-junit || exit {COULD_NOT_RUN_EXIT_CODE}
 ctest --test-dir build --output-on-failure --output-junit "{REPORT}\""""
 
 

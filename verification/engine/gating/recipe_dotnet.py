@@ -87,19 +87,22 @@ def dotnet(component: Component, paths: Sequence[str], read: Read) -> Part:
 
 
 def _over(component: Component, command: str, said: str, *, unless: str = "") -> str:
+    return unless_said(said, _each(component, command), unless=unless)
+
+
+def _each(component: Component, command: str) -> str:
     """A command over each project, named by the shell itself, up to the first that fails."""
     pattern = "*.sln" if any(one.endswith(".sln") for one in component.markers) else "*.??proj"
-    over = f'for project in ./{pattern}; do {command} "$project" || exit; done'
-    return unless_said(said, f"({over})", unless=unless)
+    return f'(for project in ./{pattern}; do {command} "$project" || exit; done)'
 
 
 def _install(component: Component, paths: Sequence[str]) -> Install:
     """By project files and what they include; those beside the component may be named by its own."""
     inputs = (path for path in paths if path.lower().endswith(MANIFESTS))
-    command = _over(component, "dotnet restore", _ANOTHER)
     return Install(
-        f'mkdir -p "$NUGET_PACKAGES"\n{command}\nexit $code',
+        f'mkdir -p "$NUGET_PACKAGES"\n{_each(component, "dotnet restore")}',
         tuple(islice(inputs, MAX_MANIFESTS)),
+        excuses=_ANOTHER,
     )
 
 

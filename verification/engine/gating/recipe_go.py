@@ -24,11 +24,7 @@ from verification.engine.gating.stages import (
     Stream,
     deps_of,
 )
-from verification.engine.gating.unforeseen import (
-    COULD_NOT_RUN,
-    COULD_NOT_RUN_EXIT_CODE,
-    unless_said,
-)
+from verification.engine.gating.unforeseen import COULD_NOT_RUN_EXIT_CODE, unless_said
 from verification.engine.reports.coverage import CoverageFormat
 from verification.engine.reports.problems import ProblemFormat
 from verification.engine.reports.testing import TestFormat
@@ -50,7 +46,7 @@ _USES_C = "CGO_ENABLED=1 go list -e -f '{{{{if and .CgoFiles (not .{other})}}}}c
 _WITHOUT_C = f"""{_HAS_COMPILER} || {{
 if [ $code = 0 ]; then left=$({_USES_C.format(other="GoFiles")} ./... 2> /dev/null) || :
 else left=$({_USES_C.format(other="Standard")} -deps -test ./... 2> /dev/null) || :; fi
-[ -z "$left" ] || {{ echo '{WORDS_OF_C}' >&2; {COULD_NOT_RUN}; }}
+[ -z "$left" ] || {{ echo '{WORDS_OF_C}' >&2; exit {COULD_NOT_RUN_EXIT_CODE}; }}
 }}"""
 _OF_NONE = "[ -e go.mod ] || go mod init example.com/work > /dev/null 2>&1"
 """Files alone are tried as a module: Go tries nothing else."""
@@ -117,8 +113,7 @@ def _install(component: Component, paths: Sequence[str], read: Read, place: str 
         inputs = tuple(dict.fromkeys((*inputs, *_manifests(component, paths, ""))))
     if not any(path.endswith(".sum") for path in inputs):
         return Install()
-    download = unless_said(_NEWER, "GOPROXY= GOFLAGS= go mod download")
-    return Install(f"{download}\nexit $code", inputs)
+    return Install("GOPROXY= GOFLAGS= go mod download", inputs, excuses=_NEWER)
 
 
 def _above(component: Component, paths: Sequence[str]) -> str | None:

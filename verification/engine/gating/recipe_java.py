@@ -77,7 +77,9 @@ want org/junit/platform/junit-platform-commons org.junit.platform junit-platform
 get
 rm -rf "$more"
 """
-_RAN = f"grep -q '^\\[INFO\\]  T E S T S' \"{REPORT}.log\""
+_IS_TOLD = (
+    f"""grep -Eqs '<(failure|error)[ />]' "{REPORT}" || grep -q 'VM terminated' "{REPORT}.log\""""
+)
 # Reports have the name of this run in theirs: one that lies in the work has not. Where others
 # were written instead, or none and it failed, nothing is known. Surefire adds it to each class, too.
 _TEST = f"""{_AFRESH}
@@ -89,7 +91,7 @@ if [ -n "$(find . -name "TEST-*-$run.xml" -type f | head -n 1)" ] || {{ [ $code 
   find . -name "TEST-*-$run.xml" -type f -exec sed "1s/^<?xml[^>]*?>//; s/($run)//g" {{}} \\;
   echo '</testsuites>'; }} > "{REPORT}"
 fi
-{or_said(f"{_UNFORESEEN}|{NEWER}", unless=_RAN)}
+{or_said(f"{_UNFORESEEN}|{NEWER}", unless=_IS_TOLD)}
 exit $code"""
 
 

@@ -9,13 +9,11 @@ from typing import Any
 
 from verification.engine.gating.manifests import inner_table
 from verification.engine.gating.stages import FRAMED, REPORT
-from verification.engine.gating.unforeseen import COULD_NOT_RUN, unless_said
+from verification.engine.gating.unforeseen import COULD_NOT_RUN_EXIT_CODE, unless_said
 
 OF_INSTALL = ("preinstall", "install", "postinstall", "prepare")
 KEPT = " || code=$?"
 """Behind a command that something is asked about where it fails."""
-_ASIDE, _TOLD = f' > "{REPORT}.out"', f'cat "{REPORT}.out"'
-"""An output that is a report is told once it is known to count."""
 # Whose first command fails ends so: that holds for none on the left of `||`.
 _FRAMED = f"""set +e
 (set -e
@@ -29,7 +27,7 @@ _OFFLINE = "EAI_AGAIN|ENOTFOUND|ENETUNREACH|ECONNREFUSED|name resolution|ould no
 _ALONE = "unset LV_REPORT NODE_V8_COVERAGE; npm run --silent"
 _PREPARED, _UNPREPARED = "/tmp/prepared", "/tmp/unprepared"  # noqa: S108 - in the container
 
-_IS_PREPARED = f"[ $code = 0 ] || [ ! -e {_UNPREPARED} ] || {COULD_NOT_RUN}"
+_IS_PREPARED = f"[ $code = 0 ] || [ ! -e {_UNPREPARED} ] || exit {COULD_NOT_RUN_EXIT_CODE}"
 
 
 def around(
@@ -49,10 +47,9 @@ def around(
     if name and _is_script(scripts, f"pre{name}"):
         lines.append(_hook(f"pre{name}", to))
     if prepare or asked:
-        lines += ["code=0", f"{command}{_ASIDE if is_read else ''}{KEPT}"]
+        lines += ["code=0", f"{command}{KEPT}"]
         lines += [_IS_PREPARED] if prepare else []
         lines += [_fits(asked)] if asked else []
-        lines += [_TOLD] if is_read else []
         lines.append("[ $code = 0 ] || exit $code")
     else:
         lines.append(command)
@@ -104,5 +101,5 @@ def _fits(asked: str) -> str:
     return (
         f"[ $code = 0 ] || ! {{ mkdir -p {place} && printf %s {package} > {place}/package.json && "
         f"({strict}) | grep -E 'EBADENGINE|Required:|Actual:' >&2; }} "
-        f"|| {COULD_NOT_RUN}"
+        f"|| exit {COULD_NOT_RUN_EXIT_CODE}"
     )

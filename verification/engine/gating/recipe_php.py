@@ -24,7 +24,6 @@ from verification.engine.gating.stages import (
     Stream,
     deps_of,
 )
-from verification.engine.gating.unforeseen import unless_said
 from verification.engine.gating.unreported import is_code
 from verification.engine.reports.coverage import CoverageFormat
 from verification.engine.reports.problems import ProblemFormat
@@ -84,7 +83,7 @@ def _install(component: Component, paths: Sequence[str], composer: Mapping[str, 
     inputs = tuple(path for path in map(component.path, MANIFESTS) if path in paths)
     if _is_local(composer):
         inputs = component.all_of(paths)
-    return Install(f"{unless_said(_ANOTHER, _COMPOSER)}\nexit $code", inputs)
+    return Install(_COMPOSER, inputs, excuses=_ANOTHER)
 
 
 def _is_local(composer: Mapping[str, Any]) -> bool:

@@ -21,7 +21,6 @@ from verification.engine.gating.stages import (
     Stream,
     deps_of,
 )
-from verification.engine.gating.unforeseen import unless_said
 from verification.engine.reports.problems import ProblemFormat
 from verification.engine.reports.testing import TestFormat
 
@@ -80,7 +79,7 @@ def _install(component: Component, paths: Sequence[str], read: Read) -> Install:
     inputs = tuple(path for path in map(component.path, MANIFESTS) if path in paths)
     if _LOCAL.search(content):
         inputs = component.all_of(paths)
-    return Install(f"{unless_said(_ANOTHER, 'bundle install --retry 2')}\nexit $code", inputs)
+    return Install("bundle install --retry 2", inputs, excuses=_ANOTHER)
 
 
 def _test(component: Component, paths: Sequence[str], run_by: str, read: Read) -> Stage:

@@ -20,7 +20,7 @@ from verification.engine.gating.stages import (
     Stage,
     deps_of,
 )
-from verification.engine.gating.unforeseen import COULD_NOT_RUN, unless_said
+from verification.engine.gating.unforeseen import COULD_NOT_RUN_EXIT_CODE, unless_said
 from verification.engine.reports.problems import ProblemFormat
 from verification.engine.reports.testing import TestFormat
 from verification.engine.reports.testing.cargo import NAMES
@@ -47,7 +47,7 @@ _NOT_BUILT = (
 """A package of others' is built by more than the image has: the work's own lies in a path."""
 # A linker is what there is nothing to be built without.
 _NO_LINKER = f"""[ $code = 0 ] || command -v cc > /dev/null || command -v clang > /dev/null ||
-! grep -q 'linker .*cc. not found' "{REPORT}" "{REPORT}.log" || {COULD_NOT_RUN}"""
+! grep -q 'linker .*cc. not found' "{REPORT}" "{REPORT}.log" || exit {COULD_NOT_RUN_EXIT_CODE}"""
 # Nobody stands between Cargo and a test: the work's settings may name a runner of their own.
 _RUN_ITSELF = "export CARGO_TARGET_$(rustc -vV | sed -n 's/^host: //p' | tr 'a-z-' 'A-Z_')_RUNNER=/usr/bin/env"
 _MESSAGES = f'--message-format json > "{REPORT}"'
@@ -102,8 +102,7 @@ def _install(component: Component, paths: Sequence[str], read: Read) -> Install:
         return Install()
     locked = (lock,) if lock in paths else ()
     fetch = "cargo fetch --locked" if locked else "cargo fetch"
-    command = f"{_WITHOUT_TARGETS}{unless_said(_ANOTHER, fetch)}\nexit $code"
-    return Install(command, (*manifests, *locked))
+    return Install(f"{_WITHOUT_TARGETS}{fetch}", (*manifests, *locked), excuses=_ANOTHER)
 
 
 def _named(name: str, paths: Iterable[str]) -> Iterator[str]:

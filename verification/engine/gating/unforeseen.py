@@ -7,8 +7,6 @@ import shlex
 from verification.engine.gating.stages import REPORT
 
 COULD_NOT_RUN_EXIT_CODE = 126
-COULD_NOT_RUN = f'{{ rm -f "{REPORT}"; exit {COULD_NOT_RUN_EXIT_CODE}; }}'
-"""How it ends where that is known by more than what was written: whatever failed then is in doubt."""
 _LOG = f'"{REPORT}.log"'
 
 
@@ -27,10 +25,7 @@ def kept(command: str) -> str:
 
 
 def or_said(pattern: str, *, unless: str = "") -> str:
-    """The same for a further pattern, or where a report is gathered between: behind `kept`.
-
-    A test can write all of it: where a report that is there names a failure, that one counts.
-    """
+    """The same for a further pattern, or where a report is gathered between: behind `kept`."""
     holds = f"{unless} || " if unless else ""
     said = f"! grep -Eq {shlex.quote(pattern)} {_LOG}"
     return f"[ $code = 0 ] || {holds}{said} || exit {COULD_NOT_RUN_EXIT_CODE}"
