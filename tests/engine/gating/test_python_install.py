@@ -238,6 +238,8 @@ def test_what_tests_need_is_installed_after_what_the_work_needs(
          "a b==1"),
         ({"pytest.ini": "", "setup.cfg": "[options]\ninstall_requires =\n    a>=1  # why\n    b\n"
           "[options.extras_require]\ntest = c\ndocs = no\n"}, "'a>=1' b c"),
+        ({"pytest.ini": "", "tox.ini": "[testenv]\ndeps =\n  a>=1  # why\n  -r more.txt\n  old: c\n"
+          "  d=={env:D}\n  .[test]\n  b\n[testenv:docs]\ndeps = no\n"}, "'a>=1' b"),
         ({"pyproject.toml": "[dependency-groups]\ndev = [{include-group = 'dev'}, 'a', 'a']\n"}, "a"),
     ],
 )  # fmt: skip

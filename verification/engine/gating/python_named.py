@@ -56,6 +56,7 @@ def _all(component: Component, read: Read, project: Mapping[str, Any]) -> Iterat
     yield from _of_hatch(inner_table(tools, "hatch"))
     yield from _of_pipenv(toml_table(read(component.path("Pipfile"))))
     yield from _of_setup(component, read)
+    yield from _of_tox(ini_table(read(component.path("tox.ini"))))
 
 
 def _with_included(owner: Mapping[str, Any], group: str) -> list[object]:
@@ -98,6 +99,13 @@ def _of_setup(component: Component, read: Read) -> Iterator[str]:
     for text in filter(None, texts):
         lines = [one.split(" #", 1)[0].strip() for one in re.split(r"[\n;](?!\s*python)", text)]
         yield from _requirements(lines)
+
+
+def _of_tox(sections: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
+    """Those of every environment. A line for some of them alone begins with their names."""
+    lines = sections.get("testenv", {}).get("deps", "").splitlines()
+    plain = [one for one in lines if ": " not in one and "{" not in one]
+    yield from _requirements([one.split(" #", 1)[0].strip() for one in plain])
 
 
 def _setup(component: Component, read: Read, section: str) -> Mapping[str, str]:
