@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 from docker import APIClient
 
+from loomverify.submit_command import RUN_FILE
 from tests.sandbox.engine import IMAGE
 from tests.sandbox.test_languages import GO, PYTHON
 from tests.stack import Stack, running_stack, wait_for
 
 pytestmark = [pytest.mark.docker, pytest.mark.faults]
 
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "gates"
 PROCESS = """\
 name: coding
 phases:
@@ -81,6 +85,33 @@ def ended(stack: Stack, run: str) -> dict[str, Any]:
 
 def gates(run: Mapping[str, Any]) -> dict[str, str]:
     return {one["gate"]: one["status"] for one in run["gates"]}
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("discount", (None, [])),
+        ("discount-broken",
+         ("tests_failed", [("lint", "discount.py", 3), ("test", "test_discount.py", 17)])),
+    ],
+)  # fmt: skip
+def test_the_example_of_the_documentation_ends_as_it_says(
+    stack: Stack, name: str, found: tuple[str | None, list[tuple[str, str, int]]]
+) -> None:
+    folder = EXAMPLES / name
+    body = json.loads((folder / RUN_FILE).read_text())
+    with stack.client(**{"Content-Type": "application/yaml"}) as client:
+        client.post("/processes", content=(EXAMPLES / "process.yaml").read_text())
+    body["task"]["id"] = name
+    files = {one.name: one.read_text() for one in folder.iterdir() if one.name != RUN_FILE}
+    with stack.client() as client:
+        answer = client.post("/runs", json={**body, "files": files})
+
+    assert answer.status_code == 202, answer.text
+    run = ended(stack, answer.json()["id"])
+
+    told = sorted((one["rule"], one["path"], one["line"]) for one in run["findings"])
+    assert (run["reason_code"], told) == found, run
 
 
 def test_a_run_is_accepted_by_its_tests_and_the_same_work_is_not_tried_again(stack: Stack) -> None:

@@ -19,7 +19,7 @@ def names(files: Mapping[str, str], words: str = "") -> list[str]:
     ("files", "found"),
     [
         ({}, []),
-        ({"main.py": ""}, []),
+        ({"main.js": ""}, []),
         ({"pyproject.toml": "", "requirements.txt": "", "Makefile": ""}, [". (python)"]),
         ({"package.json": "{}", "requirements.txt": ""}, [". (node)", ". (python)"]),
         ({"api/go.mod": "", "web/package.json": "{}"}, ["api (go)", "web (node)"]),
@@ -51,7 +51,11 @@ def test_every_marker_is_a_component_of_its_folder(files: dict[str, str], found:
         (["main.py"], "Write a Python script, tested by pytest.", [". (python)"]),
         (["main.py"], "Write it in Go: go build, go test, golang.", []),
         (["main.py", "main.go"], "A golang service; go test; a little python", [". (go)"]),
+        (["main.py", "README.md"], "Write it well.", [". (python)"]),
+        (["cart/main.go"], "", ["cart (go)"]),
+        (["main.py", "main.go"], "Write it well.", []),
         (["a.js"], "", []),
+        (["a.rs"], "", []),
         (["a.cs"], "A C# library on .NET", [". (dotnet)"]),
         (["a.rs"], "trust and frustration", []),
         (["calc/main.py", "calc/tests/test_it.py"], "pytest", ["calc (python)"]),
@@ -64,7 +68,7 @@ def test_every_marker_is_a_component_of_its_folder(files: dict[str, str], found:
         (["calc/__init__.py", "calc/test_it.py"], "pytest", [". (python)"]),
     ],
 )
-def test_without_a_marker_the_plans_words_tell(
+def test_without_a_marker_the_plans_words_tell_and_else_the_only_language(
     paths: list[str], words: str, found: list[str]
 ) -> None:
     assert names(dict.fromkeys(paths, ""), words) == found

@@ -83,6 +83,9 @@ WORDS = {
     Language.DOTNET: r"dotnet|\.net|c#|nuget|xunit",
 }
 
+_NEEDS_NO_MARKER = frozenset({Language.PYTHON, Language.GO, Language.RUBY, Language.PHP})
+"""Their files are compiled, and their tests found, by what they are called."""
+
 Read = Callable[[str], bytes | None]
 """The content of a path of the workspace, None where it cannot be had."""
 
@@ -222,12 +225,17 @@ def _content(read: Read, path: str) -> bytes:
 
 
 def _by_words(paths: Sequence[str], words: str) -> tuple[Component, ...]:
-    """The language that the plan speaks of most, if there is a file of it."""
+    """The language that the plan speaks of most, if there is a file of it.
+
+    Where it speaks of none, it is the one that all files of code are in.
+    """
+    there = [one for one in WORDS if any(path.endswith(SUFFIXES[one]) for path in paths)]
     said = {
-        language: len(re.findall(rf"(?<!\w)(?:{pattern})(?!\w)", words, re.IGNORECASE))
-        for language, pattern in WORDS.items()
-        if any(path.endswith(SUFFIXES[language]) for path in paths)
+        one: len(re.findall(rf"(?<!\w)(?:{pattern})(?!\w)", words, re.IGNORECASE))
+        for one, pattern in WORDS.items()
     }
-    most = max(said.values(), default=0)
-    folder = shared_folder(paths)
-    return tuple(Component(folder, one) for one in said if said[one] == most)[:1] if most else ()
+    is_told = any(said.values())
+    known = [one for one in there if said[one] or not is_told]
+    if not known or not (is_told or (len(known) == 1 and known[0] in _NEEDS_NO_MARKER)):
+        return ()
+    return (Component(shared_folder(paths), max(known, key=lambda one: said[one])),)
