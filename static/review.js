@@ -1,56 +1,27 @@
-// Reviewing: one key decides, the next review is there at once, and nothing that was said is lost.
-// What was said waits in `unsent` until the server has it, one after the other, also over a reload.
+// Reviewing: one key decides, and the next review is there at once.
 (() => {
   "use strict";
   const root = document.getElementById("review");
   if (!root?.dataset.prefetch) return;
-  const KEPT = "loomverify.unsent", OURS = "loomverify.held";
-  const BEAT_MS = 60_000, IDLE_MS = 300_000, UNDO_MS = 10_000, RETRY_MS = [1000, 2000, 5000, 10_000, 30_000];
+  const OURS = "loomverify.held", BEAT_MS = 60_000, IDLE_MS = 300_000;
   const here = () => document.getElementById("item");
   const told = document.getElementById("told");
-  const refused = document.getElementById("refused");
-
-  const remembered = (name) => {
-    try { return JSON.parse(sessionStorage.getItem(name)) ?? []; } catch { return []; }
-  };
-  const remember = (name, value) => {
-    try { sessionStorage.setItem(name, JSON.stringify(value)); } catch { /* full, or forbidden */ }
-  };
-
-  const unsent = remembered(KEPT).filter((one) => one.person === root.dataset.person);
   const said = new Map(); // what was filled in, by review: shown again when it is undone
   const held = new Map(); // by review: until when, and where to keep it or give it back
   let next = null;
   let asking = null;
-  let isSending = false;
   let isUndoing = false;
-  let failures = 0;
   let lastUsed = performance.now();
   let lastBeat = performance.now();
-  let wake = () => {};
 
-  // ------------------------------------------------------------ talking to the server
+  const { unsent, remembered, remember, post, beacon, tell, complain, refuse, send, enqueue } = globalThis.outbox(
+    root, "loomverify.unsent", (one, answer, body) => {
+      count(body.waiting);
+      if (one.kind === "undo") undone(answer, body);
+      else if (!answer.ok) refuse(one, body);
+    });
 
-  const TOKEN = "csrfmiddlewaretoken";
-  let token = root.querySelector(`[name=${TOKEN}]`).value;
-
-  const post = async (url, fields = [], keepalive = false) => {
-    const send = () => {
-      const body = new URLSearchParams(fields.filter(([name]) => name !== TOKEN));
-      body.set(TOKEN, token);
-      body.set("person", root.dataset.person);
-      const headers = { Accept: "application/json" };
-      return fetch(url, { method: "POST", body, headers, keepalive, redirect: "manual" });
-    };
-    const answer = await send();
-    if (answer.status !== 403) return answer;
-    // Signing in anew, in another tab, makes the token of this page an old one.
-    const page = await fetch(location.href, { redirect: "manual" });
-    if (!page.ok) return page;
-    const renewed = new DOMParser().parseFromString(await page.text(), "text/html");
-    token = renewed.querySelector(`#review [name=${TOKEN}]`)?.value ?? token;
-    return send();
-  };
+  // ------------------------------------------------------------ what comes next
 
   const part = (html) => {
     const box = document.createElement("template");
@@ -157,66 +128,7 @@
     shown.lastElementChild.textContent = words;
   };
 
-  let hiding = 0;
-  const tell = (words, { undo = false, stays = false } = {}) => {
-    clearTimeout(hiding);
-    told.firstElementChild.textContent = words;
-    told.querySelector("button").hidden = !undo;
-    told.hidden = !words;
-    if (words && !stays) hiding = setTimeout(() => { told.hidden = true; }, UNDO_MS);
-  };
-
-  const complain = (words, url = "", label = "") => {
-    const line = document.createElement("p");
-    line.textContent = `${words} `;
-    if (url) {
-      const link = document.createElement("a");
-      link.href = url;
-      link.textContent = label;
-      line.append(link);
-    }
-    refused.append(line);
-    refused.hidden = false;
-  };
-
-  // ------------------------------------------------------------ what was said goes out
-
-  const send = async () => {
-    if (isSending) return;
-    isSending = true;
-    while (unsent.length) {
-      const answer = await post(unsent[0].url, unsent[0].fields, true).catch(() => null);
-      const isLost = !answer || answer.status === 0 || answer.status === 408 || answer.status === 429 || answer.status >= 500;
-      if (isLost) {
-        tell(answer?.type === "opaqueredirect"
-          ? "Not stored yet: you are signed out. Sign in in another tab; what you said is kept here."
-          : "Not stored yet: the server does not answer. What you said is kept and sent again.", { stays: true });
-        const pause = RETRY_MS[Math.min(failures++, RETRY_MS.length - 1)];
-        await new Promise((done) => { wake = done; setTimeout(done, pause); });
-        continue;
-      }
-      if (failures) tell("Stored.");
-      failures = 0;
-      const one = unsent.shift();
-      remember(KEPT, unsent);
-      const body = await answer.json().catch(() => ({}));
-      count(body.waiting);
-      if (one.kind === "undo") undone(answer, body);
-      else if (!answer.ok) refuse(one, body);
-    }
-    isSending = false;
-  };
-
-  const refuse = (one, { message }) => {
-    told.hidden = true; // there is nothing to undo
-    complain(`Not stored: ${message ?? "The server refused it."}`, one.page, one.title);
-  };
-
-  const enqueue = (one) => {
-    unsent.push({ ...one, person: root.dataset.person });
-    remember(KEPT, unsent);
-    send();
-  };
+  // ------------------------------------------------------------ deciding
 
   const titleOf = (article) => article.dataset.title.replace("Review · ", "");
 
@@ -368,20 +280,9 @@
   for (const kind of ["pointerdown", "wheel"]) {
     document.addEventListener(kind, () => { lastUsed = performance.now(); }, { passive: true });
   }
-  addEventListener("online", () => wake());
-
-  addEventListener("beforeunload", (event) => {
-    if (failures || unsent.length > 1) event.preventDefault();
-  });
   addEventListener("pagehide", () => {
-    for (const { until, release } of held.values()) {
-      const body = new FormData();
-      body.set(TOKEN, token);
-      body.set("until", until);
-      navigator.sendBeacon(release, body);
-    }
+    for (const { until, release } of held.values()) beacon(release, [["until", until]]);
   });
-  addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
 
   // ------------------------------------------------------------ the beginning
 

@@ -1,52 +1,23 @@
-// Judging: one key says which side is right, the next comparison is there at once, and nothing
-// that was said is lost. What was said waits in `unsent` until the server has it, also over a reload.
+// Judging: one key says which side is right, and the next comparison is there at once.
 (() => {
   "use strict";
   const root = document.getElementById("judging");
   if (!root) return;
-  const KEPT = "loomverify.unsaid", TOKEN = "csrfmiddlewaretoken";
-  const UNDO_MS = 10_000, RETRY_MS = [1000, 2000, 5000, 10_000, 30_000];
   const here = () => document.getElementById("judging-one");
   const told = document.getElementById("told");
-  const refused = document.getElementById("refused");
-
-  const remembered = () => {
-    try { return JSON.parse(sessionStorage.getItem(KEPT)) ?? []; } catch { return []; }
-  };
-  const remember = () => {
-    try { sessionStorage.setItem(KEPT, JSON.stringify(unsent)); } catch { /* full, or forbidden */ }
-  };
-
-  const unsent = remembered().filter((one) => one.person === root.dataset.person);
   const notes = new Map(); // what was written, by comparison: shown again when it is undone
   let next = null;
   let asking = null;
-  let isSending = false;
   let isUndoing = false;
-  let failures = 0;
-  let hiding = 0;
-  let wake = () => {};
-  let token = root.querySelector(`[name=${TOKEN}]`).value;
 
-  // ------------------------------------------------------------ talking to the server
+  const { unsent, post, tell, complain, refuse, send, enqueue } = globalThis.outbox(
+    root, "loomverify.unsaid", async (one, answer, body) => {
+      if (one.kind === "undo") await undone(answer, body);
+      else if (answer.ok) progress(body);
+      else refuse(one, body);
+    });
 
-  const post = async (url, fields = [], keepalive = false) => {
-    const send = () => {
-      const body = new URLSearchParams(fields.filter(([name]) => name !== TOKEN));
-      body.set(TOKEN, token);
-      body.set("person", root.dataset.person);
-      const headers = { Accept: "application/json" };
-      return fetch(url, { method: "POST", body, headers, keepalive, redirect: "manual" });
-    };
-    const answer = await send();
-    if (answer.status !== 403) return answer;
-    // Signing in anew, in another tab, makes the token of this page an old one.
-    const page = await fetch(location.href, { redirect: "manual" });
-    if (!page.ok) return page;
-    const renewed = new DOMParser().parseFromString(await page.text(), "text/html");
-    token = renewed.querySelector(`#judging [name=${TOKEN}]`)?.value ?? token;
-    return send();
-  };
+  // ------------------------------------------------------------ what comes next
 
   const part = (html) => {
     const box = document.createElement("template");
@@ -115,58 +86,7 @@
     }
   };
 
-  const tell = (words, { undo = false, stays = false } = {}) => {
-    clearTimeout(hiding);
-    told.firstElementChild.textContent = words;
-    told.querySelector("button").hidden = !undo;
-    told.hidden = !words;
-    if (words && !stays) hiding = setTimeout(() => { told.hidden = true; }, UNDO_MS);
-  };
-
-  const complain = (words, url = "", label = "") => {
-    const line = document.createElement("p");
-    line.textContent = `${words} `;
-    if (url) line.append(Object.assign(document.createElement("a"), { href: url, textContent: label }));
-    refused.append(line);
-    refused.hidden = false;
-  };
-
-  // ------------------------------------------------------------ what was said goes out
-
-  const send = async () => {
-    if (isSending) return;
-    isSending = true;
-    while (unsent.length) {
-      const answer = await post(unsent[0].url, unsent[0].fields, true).catch(() => null);
-      const isLost = !answer || answer.status === 0 || answer.status === 408 || answer.status === 429 || answer.status >= 500;
-      if (isLost) {
-        tell(answer?.type === "opaqueredirect"
-          ? "Not stored yet: you are signed out. Sign in in another tab; what you said is kept here."
-          : "Not stored yet: the server does not answer. What you said is kept and sent again.", { stays: true });
-        const pause = RETRY_MS[Math.min(failures++, RETRY_MS.length - 1)];
-        await new Promise((done) => { wake = done; setTimeout(done, pause); });
-        continue;
-      }
-      if (failures) tell("Stored.");
-      failures = 0;
-      const one = unsent.shift();
-      remember();
-      const body = await answer.json().catch(() => ({}));
-      if (one.kind === "undo") await undone(answer, body);
-      else if (answer.ok) progress(body);
-      else {
-        told.hidden = true; // there is nothing to undo
-        complain(`Not stored: ${body.message ?? "The server refused it."}`, one.page, one.title);
-      }
-    }
-    isSending = false;
-  };
-
-  const enqueue = (one) => {
-    unsent.push({ ...one, person: root.dataset.person });
-    remember();
-    send();
-  };
+  // ------------------------------------------------------------ judging
 
   const fieldsOf = (data) => [...data].map(([name, value]) => [name, String(value)]);
 
@@ -221,12 +141,6 @@
     undo(root.dataset.undoUrl); // nothing is left, and the last one can still be taken back
     event.preventDefault();
   });
-
-  addEventListener("online", () => wake());
-  addEventListener("beforeunload", (event) => {
-    if (failures || unsent.length > 1) event.preventDefault();
-  });
-  addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
 
   document.addEventListener("DOMContentLoaded", () => {
     if (unsent.length) send();
