@@ -138,7 +138,7 @@ def test_a_contradiction_is_known_to_whoever_asks_the_report(ended: Ended, said:
     [
         (None, "test of . (python) wrote no report."),
         (b"<no xml", "test of . (python) failed, and which failures there are is not known: "),
-        (b" " * (MAX_REPORT_BYTES + 1), "not known: The reports are larger than 5,000,000 bytes."),
+        (b" " * (MAX_REPORT_BYTES + 1), "not known: The reports are larger than 20,000,000 bytes."),
     ],
     ids=["none", "unreadable", "large"],
 )

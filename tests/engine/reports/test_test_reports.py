@@ -162,6 +162,24 @@ def test_what_is_no_report_is_not_read(written_in: TestFormat, content: bytes) -
         read_tests(written_in, content)
 
 
+def test_the_report_of_many_tests_is_read() -> None:
+    case = (
+        '<testcase classname="tests.unit.test_{0}" name="test_it" file="tests/unit/test_{0}.py"/>'
+    )
+    cases = "".join(map(case.format, range(70_000)))
+
+    report = read_tests(JUNIT, f'<testsuite tests="70000">{cases}</testsuite>'.encode())
+
+    assert report.counts == TestCounts(passed=70_000)
+    assert len(report.cases) == MAX_CASES
+
+
+@pytest.mark.parametrize("content", ["[" + "{}," * 1_000_001, "[" + "1," * 2_000_001])
+def test_what_becomes_many_times_as_large_in_memory_is_not_read(content: str) -> None:
+    with pytest.raises(Unreadable, match="too many parts"):
+        read_tests(JEST, f'{{"testResults": {content}1]}}'.encode())
+
+
 @pytest.mark.parametrize("written_in", list(TestFormat))
 def test_a_report_too_large_is_not_read(written_in: TestFormat) -> None:
     with pytest.raises(Unreadable, match="larger than"):

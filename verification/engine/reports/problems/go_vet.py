@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from verification.engine.reports.model import Problem, ProblemReport, ProblemSeverity
+from verification.engine.reports.model import (
+    Problem,
+    ProblemReport,
+    ProblemSeverity,
+    bounded_json,
+)
 from verification.engine.reports.problems.go_text import problems_of
 from verification.engine.reports.problems.parsing import (
     after_space,
     as_text,
-    bounded_json,
     bounded_lines,
     collected,
     json_at,

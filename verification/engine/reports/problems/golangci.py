@@ -9,12 +9,12 @@ from verification.engine.reports.model import (
     ProblemReport,
     ProblemSeverity,
     Unreadable,
+    bounded_json,
 )
 from verification.engine.reports.problems.parsing import (
     Record,
     after_space,
     as_text,
-    bounded_json,
     collected,
     inside,
     json_at,

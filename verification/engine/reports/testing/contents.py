@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from verification.engine.reports.model import MAX_REPORT_BYTES, Unreadable, number
+from verification.engine.reports.model import MAX_REPORT_BYTES, Unreadable, bounded_json, number
 from verification.engine.reports.model import milliseconds as of_seconds
 
 MAX_LINES = 500_000
@@ -38,9 +38,9 @@ def uncoloured(printed: str) -> str:
     return _COLOUR.sub("", printed) if "\x1b" in printed else printed
 
 
-def json_of(content: bytes | str) -> Any:
+def json_of(whole: str) -> Any:
     try:
-        return json.loads(content)
+        return json.loads(bounded_json(whole))
     except (ValueError, RecursionError) as error:
         raise Unreadable("The report is not JSON, or not all of it is there.") from error
 

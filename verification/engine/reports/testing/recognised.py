@@ -45,7 +45,7 @@ def _of_json(content: bytes) -> Reader | None:
     """Go writes an object in each line, all others one."""
     if "Action" in _object(content.partition(b"\n")[0]):
         return go.read
-    whole = json_of(content)
+    whole = json_of(content.decode(errors="replace"))
     keys = frozenset(whole) if isinstance(whole, dict) else frozenset[str]()
     return next((reader for needed, reader in _BY_KEYS if needed <= keys), None)
 
