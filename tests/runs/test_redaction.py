@@ -9,6 +9,7 @@ from loomverify.accounts.models import Project
 from tests.runs.conftest import Caller, body_of, problem
 from verification.runs.intake import redaction
 from verification.runs.intake.redaction import Redaction
+from verification.runs.intake.renaming import names_of
 from verification.runs.models import Blob, Run
 
 TOKEN = [r"sk-[a-z0-9]+"]
@@ -94,13 +95,71 @@ def test_names_and_keys_are_redacted_where_they_are_stored(agent: Caller, projec
     names = sorted(stored.files.values_list("path", flat=True))
     assert ids[0] == ids[1] != ids[2]
     assert ids[0].startswith("T-[redacted]")
-    assert names[0] == "[redacted].txt"
-    assert len(names) == 3
+    assert "[redacted].txt" not in names  # it would say that it was met first
+    assert len(set(names)) == 3
     assert all(name.endswith(".txt") for name in names)
     [kept] = stored.submission.body["tool_calls"]
     assert sorted(kept["args"].values(), key=str) == [1, {"[redacted]": "x"}]
     told = [*ids, *names, json.dumps(stored.submission.body), json.dumps(run)]
     assert not [one for one in told if "sk-" in one]
+
+
+ONE, OTHER = "sk-aa", "sk-bb"
+
+
+@pytest.mark.parametrize(
+    "paths",
+    [
+        [f"{ONE}.txt", f"{OTHER}.txt"],
+        [ONE, f"{OTHER}/app.py"],  # a file, and a folder that would have its name
+        [f"{ONE}/app.py", f"{OTHER}/app.py", f"{OTHER}/only_there.py"],
+        [f"src/{ONE}/{ONE}.py", f"src/{ONE}/{OTHER}.py", f"src/{OTHER}/{ONE}.py"],
+        ["[redacted].txt", f"{ONE}.txt"],
+        [f"{number}/{ONE}.txt" for number in range(3)],
+    ],
+)
+def test_names_stay_apart_in_whatever_order_they_come(paths: list[str]) -> None:
+    redaction = Redaction(TOKEN)
+
+    names = names_of(paths, redaction)
+
+    assert names == names_of(paths[::-1], redaction)
+    assert not [name for name in names.values() if "sk-" in name]
+    folders = {path.rpartition("/")[0]: name.rpartition("/")[0] for path, name in names.items()}
+    assert {names[path].rpartition("/")[0] for path in paths} == set(folders.values())
+    assert all(folders[path.rpartition("/")[0]] == names[path].rpartition("/")[0] for path in paths)
+    assert len(set(folders.values())) == len(folders)
+    assert len(set(names.values())) == len(paths)
+    assert not set(names.values()) & set(folders.values())
+
+
+def test_a_name_that_nothing_else_comes_to_is_as_texts_mention_it() -> None:
+    names = names_of(["sk-aa/app.py", "sk-aa/util.py", "plain.py"], Redaction(TOKEN))
+
+    assert sorted(names.values()) == ["[redacted]/app.py", "[redacted]/util.py", "plain.py"]
+
+
+def test_what_a_match_took_over_several_folders_is_one_folder() -> None:
+    paths = ["src/home/ada/x.py", "src/home/ada/y.py", "src/home/bob/x.py", "src/home/bob/n/x.py"]
+
+    names = names_of(paths, Redaction(["home/[a-z]+"]))
+
+    folders = [names[path].split("/")[1] for path in paths]
+    assert folders[0] == folders[1] != folders[2] == folders[3]
+    assert [names[path].split("/", 2)[2] for path in paths] == ["x.py", "y.py", "x.py", "n/x.py"]
+
+
+def test_a_file_has_the_same_name_in_its_base(agent: Caller, project: Project) -> None:
+    Project.objects.filter(pk=project.pk).update(redaction_patterns=TOKEN)
+
+    run = agent.submit(
+        files={"sk-bb.txt": "New.", "sk-aa.txt": "Same."}, base={"sk-aa.txt": "Same."}
+    )
+
+    stored = Run.objects.get(uuid=run["id"])
+    [before] = stored.base_files.select_related("blob")
+    [after] = stored.files.filter(path=before.path).select_related("blob")
+    assert before.blob == after.blob
 
 
 def test_no_file_takes_the_place_of_another_whose_name_grows_alike(

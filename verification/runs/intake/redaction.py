@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import time
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
@@ -21,6 +22,7 @@ BASE_SECONDS = 1.5
 SECONDS_A_TEXT = 0.002
 BYTES_A_SECOND = 20_000_000
 TRIES = 2
+FREE_FIELDS = frozenset({"args", "result", "files_changed"})
 SALT = "loomverify.redaction"
 MARKED = (
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -55,6 +57,12 @@ class Redaction:
         keys = list(dict.fromkeys(_keys(node)))
         kept = self.json(keys)
         return node if kept == keys else _named(node, dict(zip(keys, kept, strict=True)))
+
+    def name_keys(self, calls: Any) -> None:
+        """Redact the keys in calls of tools that are anybody's; ours stay."""
+        for call in calls if isinstance(calls, list | tuple) else ():
+            for field in FREE_FIELDS & call.keys() if isinstance(call, dict) else ():
+                call[field] = self.keyed(call[field])
 
     def content(self, content: bytes, path: str = "") -> bytes:
         """Redact a text file, whatever it is written in; what is no text stays as it is.
@@ -125,10 +133,11 @@ def _named(node: Any, names: Mapping[str, str]) -> Any:
         return [_named(child, names) for child in node]
     if not isinstance(node, dict):
         return node
+    shared = Counter(names[key] for key in node)
     kept: dict[str, Any] = {}
     for key, child in node.items():
         name = names[key]
-        kept[apart(name, key) if name in kept else name] = _named(child, names)
+        kept[apart(name, key) if name != key and shared[name] > 1 else name] = _named(child, names)
     return kept
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -25,14 +25,14 @@ from verification.runs.intake.archive import (
 from verification.runs.intake.multipart import ARCHIVES, RUN_LOC, read_parts
 from verification.runs.intake.reading import MAX_JSON_BYTES, inline_files, parse_body, validate_body
 from verification.runs.intake.redaction import Redaction, apart
+from verification.runs.intake.renaming import names_of
 from verification.runs.intake.schemas import RunIn
 from verification.runs.remediations.rows import check_named
 
 NOTHING: Mapping[str, IO[bytes]] = MappingProxyType({})
 Contents = Callable[[], Iterator[tuple[str, bytes]]]
 
-FREE_FIELDS = frozenset({"args", "result", "files_changed"})
-MAX_TASK_ID, MAX_PATH = 200, 500
+MAX_TASK_ID = 200
 LARGE_BYTES = 1_000_000
 _large = threading.RLock()
 """One large submission at a time: each may hold a hundred megabytes while it is read.
@@ -110,9 +110,14 @@ def _submit(
         )
     change = changes.applied(access, run, archives=archives, loc=loc)
     kept = _redacted(_told(run, change), redaction)
-    files, base = (
-        _store_files(access, contents, redaction)
-        for contents in (_changed(change, redaction, loc) if change else _given(run, archives, loc))
+    files, base = _named_apart(
+        [
+            _store_files(access, contents, redaction)
+            for contents in (
+                _changed(change, redaction, loc) if change else _given(run, archives, loc)
+            )
+        ],
+        redaction,
     )
     intake = services.Intake(
         body=run,
@@ -141,9 +146,7 @@ def _redacted(told: dict[str, Any], redaction: Redaction) -> dict[str, Any]:
     """Our own keys stay; those of what tools were given and gave are anybody's."""
     kept: dict[str, Any] = redaction.json(told)
     kept["task"]["id"] = told["task"]["id"]
-    for call in kept.get("tool_calls", ()):
-        for field in FREE_FIELDS & call.keys():
-            call[field] = redaction.keyed(call[field])
+    redaction.name_keys(kept.get("tool_calls"))
     return kept
 
 
@@ -248,13 +251,18 @@ class _Given:
 
 
 def _store_files(access: Access, contents: Contents, redaction: Redaction) -> dict[str, Digest]:
-    """Put the files into the evidence store; return `{path: (sha256, size)}`."""
+    """Put the files into the evidence store; return `{path: (sha256, size)}`, paths as they came."""
     files: dict[str, Digest] = {}
     for path, content in contents():
         kept = redaction.content(content, path)
         store_contents(access.project, [kept])
-        name = redaction.json(path)
-        if name in files or len(name) > MAX_PATH:
-            name = apart(name, path, most=MAX_PATH)
-        files[name] = digest_of(kept)
+        files[path] = digest_of(kept)
     return files
+
+
+def _named_apart(
+    stored: Sequence[Mapping[str, Digest]], redaction: Redaction
+) -> list[dict[str, Digest]]:
+    """The same files under the names that are kept of them."""
+    names = names_of({path for files in stored for path in files}, redaction)
+    return [{names[path]: digest for path, digest in files.items()} for files in stored]
