@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import base64
 import json
 import re
 import threading
@@ -33,7 +34,7 @@ from verification.golden.cases.importing import import_cases
 from verification.golden.models import GoldenCase, GoldenCaseVersion, GoldenFile, ReplayResult
 from verification.golden.replaying import LEGACY, judge_case
 from verification.runs import retention
-from verification.runs.evidence_store import EvidenceLost
+from verification.runs.evidence_store import EvidenceLost, read_blob
 from verification.runs.models import Blob
 
 pytestmark = pytest.mark.django_db
@@ -78,6 +79,37 @@ def test_what_the_project_redacts_is_in_no_case(db: None) -> None:
     import_cases(access=editor_of(project), documents=[document("another", run=run, files=files)])
     imported = GoldenCaseVersion.objects.get(case__name="another")
     assert not re.findall("sk-ab.", json.dumps(selectors.document_of(imported)))
+
+
+def test_what_stands_in_base64_is_redacted_as_what_it_is(project: Project) -> None:
+    Project.objects.update(redaction_patterns=["sk-[a-z]+", "[A-Z]{4}"])
+    project.refresh_from_db()
+    given = {
+        "notes.txt": "key sk-abc \xe9".encode("latin-1"),
+        "logo.png": b"\x89PNG\r\n\x1a\n\0\0sk-abd",
+    }
+    files = {
+        path: {"base64": base64.b64encode(content).decode()} for path, content in given.items()
+    }
+
+    case = make_case(project, files=files)
+
+    stored = {one.path: read_blob(one.blob) for one in current(case).files.all()}
+    assert stored == {
+        "notes.txt": "key [redacted] \xe9".encode("latin-1"),
+        "logo.png": given["logo.png"],
+    }
+
+
+def test_keys_of_what_tools_gave_are_in_no_case_either(project: Project) -> None:
+    Project.objects.update(redaction_patterns=["sk-[a-z]+"])
+    project.refresh_from_db()
+    calls = [{"tool": "fetch", "success": True, "args": {"sk-abc": 1}}]
+
+    case = make_case(project, run={"output": "Done.", "tool_calls": calls})
+
+    [call] = current(case).spec["run"]["tool_calls"]
+    assert call["args"] == {"[redacted]": 1}
 
 
 def test_half_of_a_character_is_refused_where_a_project_redacts_too(project: Project) -> None:
