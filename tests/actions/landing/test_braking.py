@@ -142,6 +142,31 @@ def test_what_a_person_approved_while_a_worker_had_it_goes_on(
     assert scene.actions_of(change) == {"commit": ("done", "")}
 
 
+def test_what_is_let_go_again_before_a_worker_has_laid_it_down_goes_on(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    change = scene.verified(BETTER)
+    planned, settled = steps.plan, working._settle
+
+    def stopped(*given: Any) -> Any:
+        found = planned(*given)
+        switched(scene, Mode.PROPOSE)
+        return found
+
+    def let_go(*given: Any) -> Any:
+        switched(scene, Mode.DO)
+        return settled(*given)
+
+    monkeypatch.setattr(working, "plan", stopped)
+    monkeypatch.setattr(working, "_settle", let_go)
+    scene.act()
+    monkeypatch.undo()
+    assert noted() == []
+    scene.act()
+
+    assert scene.actions_of(change) == {"commit": ("done", "")}
+
+
 def test_a_repository_that_cannot_be_reached_is_stopped_all_the_same(scene: Scene) -> None:
     stopped = scene.verified(BETTER)
     lost = "https://nowhere.invalid/app.git"

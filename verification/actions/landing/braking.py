@@ -38,12 +38,18 @@ def stopped_in(repository: Repository) -> int:
     return rows.filter(state=ActionState.PROPOSED, reason_code=BRAKED).count()
 
 
-def must_wait(action: Action) -> bool:
-    """Whether nobody's word lets it be done, neither a person's nor the repository's as it is now."""
+def must_wait(action: Action, *, is_last: bool = False) -> bool:
+    """Whether nobody's word lets it be done, neither a person's nor the repository's as it is now.
+
+    `is_last`: in a transaction, after which whoever changes the mode finds the action as it is then.
+    """
     field = MODES.get(ActionKind(action.kind))
     if field is None or action.decided_by:
         return False
-    now = Repository.objects.only(field).get(pk=action.change.repository_id)
+    rows = Repository.objects.only(field)
+    now = (rows.select_for_update(no_key=True) if is_last else rows).get(
+        pk=action.change.repository_id
+    )
     return bool(getattr(now, field) == Mode.PROPOSE)
 
 

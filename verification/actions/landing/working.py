@@ -268,15 +268,17 @@ WAITING = (ActionState.PENDING, ActionState.PROPOSED)
 
 def _settle(action: Action, ended: dict[str, Any]) -> ActionState:
     """Store how an attempt ended, unless its lease was lost meanwhile."""
-    state: ActionState = ended["state"]
-    columns = {
-        "reason_code": "",
-        **ended,
-        "detail": ended.get("detail", "")[:500],
-        "lease_until": None,
-        "finished_at": None if state in WAITING else timezone.now(),
-    }
     with transaction.atomic():
+        if ended["state"] is ActionState.PROPOSED and not braking.must_wait(action, is_last=True):
+            ended = {"state": ActionState.PENDING, "next_at": timezone.now(), "new_sha": ""}
+        state: ActionState = ended["state"]
+        columns = {
+            "reason_code": "",
+            **ended,
+            "detail": ended.get("detail", "")[:500],
+            "lease_until": None,
+            "finished_at": None if state in WAITING else timezone.now(),
+        }
         held = Action.objects.filter(
             pk=action.pk, state=ActionState.PENDING, lease_until=action.lease_until
         )
