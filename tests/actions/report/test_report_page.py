@@ -3,6 +3,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta
 from html import unescape
+from urllib.parse import urlsplit
 
 import pytest
 from django.test import Client
@@ -12,6 +13,7 @@ from loomverify.accounts.models import Project, Role
 from tests.actions.report.builders import full_night, in_the_night, make_action, make_change
 from tests.builders import make_project, make_run, make_user, signed_in
 from tests.judged import make_remediation
+from tests.runs.conftest import Caller, problem
 from verification.actions.models import ActionKind, ActionState, NightReport
 
 pytestmark = pytest.mark.django_db
@@ -96,6 +98,13 @@ def test_what_is_held_leads_to_all_of_it_in_pages(client: Client, project: Proje
         address = f"{unescape(path)}&cursor={after}" if after else ""
 
     assert listed == 60
+    caller = Caller(project, Role.VIEWER)
+    query = urlsplit(unescape(path)).query
+    told = caller.get(f"/actions?{query}&limit=100").json()["items"]
+    assert len(told) == 60
+    assert {(one["state"], one["kind"]) for one in told} == {("held", "commit")}
+    assert problem(caller.get("/actions?since=soon"))[:2] == (400, "filter.invalid")
+    assert caller.get("/actions?standing=lost").status_code == 422
 
 
 def test_what_waits_is_told_by_its_kind_and_why_in_words(client: Client, project: Project) -> None:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from django.http import HttpRequest
@@ -13,8 +13,12 @@ from loomverify.errors import NotFound
 from loomverify.paging import DEFAULT_LIMIT, MAX_LIMIT, newest_first
 from verification.actions.landing import selectors, services
 from verification.actions.models import Action, ActionKind, ActionState
+from verification.runs.selectors import moment
 
 router = Router(tags=["Repositories"])
+
+Standing = Literal["reverted", "committed", "held", "proposed", "under_way"]
+"""Of a change where nothing was done no action says so."""
 
 
 class ActionOut(Schema):
@@ -72,9 +76,17 @@ class Filters(Schema):
     kind: ActionKind | None = None
     repository: Annotated[str, Field(max_length=60, pattern=r"^[^\x00]*$")] = ""
     run: UUID | None = None
+    standing: Standing | None = Field(
+        None, description="Of each change that stands so, the one action that says it."
+    )
+    since: str = Field("", description="Of runs that were submitted from then on.")
+    until: str = Field("", description="Of runs that were submitted before.")
 
     def told(self) -> dict[str, str]:
-        return {name: str(value) for name, value in self.dict().items() if value}
+        """Raises InputError: `filter.invalid`."""
+        told = {name: str(value) for name, value in self.dict().items() if value}
+        spans = {name: told[name] for name in ("since", "until") if name in told}
+        return told | {name: moment(name, text).isoformat() for name, text in spans.items()}
 
 
 class DeclineIn(Schema):
