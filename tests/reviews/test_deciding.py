@@ -73,6 +73,14 @@ def test_what_a_person_says_becomes_the_final_outcome(
     assert [one["passed"] for one in told(review.run)] == [passed]
 
 
+def test_what_the_project_redacts_is_in_no_comment(anna: Access, review: Review) -> None:
+    anna.project.redaction_patterns = ["sk-[a-z]+"]
+
+    says(anna, review, FAIL, comment="The key sk-abc stands in line 3.")
+
+    assert Decision.objects.get().comment == "The key [redacted] stands in line 3."
+
+
 def test_what_the_verifier_said_is_never_rewritten(anna: Access, review: Review) -> None:
     before = (
         Run.objects.values("outcome", "verdict", "reason_code", "action").get(),

@@ -296,14 +296,17 @@ def test_a_claim_is_given_back_by_its_owner_or_by_a_reviewer(
 def test_it_is_given_up_with_a_reason_by_who_holds_it_or_by_a_reviewer(
     agent: Caller, other: Caller, reviewer: Caller, asked: dict[str, Any]
 ) -> None:
-    reason = {"reason": "The source is gone."}
+    Project.objects.update(redaction_patterns=["sk-[a-z]+"])
+    reason = {"reason": "The source is gone, see sk-abc."}
     assert problem(act(other, asked, "give-up", reason))[:2] == (403, "remediation.not_yours")
     assert problem(act(reviewer, asked, "give-up", {"reason": ""}))[0] == 422
 
     act(agent, asked, "claim")
     given_up = act(agent, asked, "give-up", reason).json()
 
-    assert (given_up["state"], given_up["note"]) == ("failed", reason["reason"])
+    assert (given_up["state"], given_up["note"]) == (
+        "failed", "The source is gone, see [redacted].",
+    )  # fmt: skip
     assert kinds(asked["run"])[-1] == "remediation_resolved"
     assert problem(act(reviewer, asked, "give-up", reason))[:2] == (409, "remediation.over")
     verbs = AuditEntry.objects.filter(object_id=asked["id"]).values_list("verb", flat=True)

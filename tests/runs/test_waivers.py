@@ -81,6 +81,16 @@ def test_a_waiver_says_who_accepts_what_until_when_and_why_and_all_of_it_is_on_r
     assert (entry.object_id, entry.reason) == (str(made.uuid), REASON)
 
 
+def test_what_the_project_redacts_is_in_no_reason() -> None:
+    project = make_project()
+    project.redaction_patterns = ["sk-[a-z]+"]
+
+    waive(rejected(project), reviewer(project), reason="The key sk-abc is a sample.")
+
+    assert Waiver.objects.get().reason == "The key [redacted] is a sample."
+    assert "sk-abc" not in AuditEntry.objects.get(verb="waiver.made").reason
+
+
 @pytest.mark.parametrize(
     ("fields", "code"),
     [

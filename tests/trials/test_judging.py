@@ -677,6 +677,14 @@ def test_a_note_says_something(trial: Trial, mira: Access, text: str, code: str)
     assert code_of(refused) == code
 
 
+def test_what_the_project_redacts_is_in_no_note(trial: Trial, mira: Access) -> None:
+    mira.project.redaction_patterns = ["sk-[a-z]+"]
+
+    made = services.add_note(access=mira, comparison=make_compared_run(trial), text="See sk-abc.")
+
+    assert made.text == "See [redacted]."
+
+
 def known(access: Access, trial: Trial, kind: str, **more: Any) -> Acknowledgement:
     given = {"reason": "Rule 4 is being rewritten.", "days": 14, **more}
     return acknowledging.acknowledge(access=access, trial=trial, kind=kind, **given)

@@ -74,12 +74,13 @@ def decide(*, access: Access, review: UUID, said: Said, at_once: bool = False) -
     Raises:
         NotFound: `review.unknown`.
         Conflict: `review.held`, `review.over`, `review.decided_by_you`, `review.changed`.
-        InputError: `comment.too_long`, `finding.unknown`, `outcome.required`, `review.blind`.
+        InputError: `comment.too_long`, `finding.unknown`, `outcome.required`, `review.blind`,
+            `redaction.too_slow`.
         Forbidden: below reviewer.
     """
     access.need(Role.REVIEWER)
     asked = rounds.named(access, review)
-    said = saying.checked(said)
+    said = saying.kept(access.project, said)
     try:
         with transaction.atomic():
             word = _word(access, asked, said, at_once=at_once)

@@ -9,10 +9,12 @@ from typing import Any
 from uuid import UUID
 
 from loomverify.accounts.access import Actor
+from loomverify.accounts.models import Project
 from loomverify.errors import Conflict, InputError
 from verification.engine.outcome import Outcome
 from verification.reviews.models import Decision, FindingLabel
 from verification.reviews.reviewers import holds, reviewer
+from verification.runs.intake.redaction import redacted_text
 from verification.runs.models import Finding, Review
 from verification.runs.storable import storable
 
@@ -49,6 +51,16 @@ def checked(said: Said) -> Said:
             loc=("body", "comment"),
         )
     return replace(said, comment=comment)
+
+
+def kept(project: Project, said: Said) -> Said:
+    """The same as it may be stored: a comment is told to agents, and to models by them.
+
+    Raises:
+        InputError: `comment.too_long`, `redaction.too_slow`.
+    """
+    said = checked(said)
+    return replace(said, comment=redacted_text(project, said.comment))
 
 
 def own_outcome(review: Review) -> str:

@@ -5,7 +5,7 @@ from typing import NoReturn
 import pytest
 from django.utils import timezone
 
-from loomverify.accounts.models import AuditEntry
+from loomverify.accounts.models import AuditEntry, Project
 from tests.actions.landing.scene import BASE, Scene, git
 from tests.model_server import ModelServer
 from tests.runs.conftest import problem
@@ -191,6 +191,17 @@ def test_what_was_declined_stays_undone_however_often_its_event_comes(scene: Sce
     assert answer.json()["state"] == "declined"
     assert scene.actions_of(change) == {"commit": ("declined", "declined")}
     assert scene.origin.refs() == before
+
+
+def test_what_the_project_redacts_is_in_no_reason_to_decline(scene: Scene) -> None:
+    Repository.objects.update(commit_mode="propose")
+    scene.landed(BETTER)
+    Project.objects.update(redaction_patterns=["sk-[a-z]+"])
+
+    scene.reviewer.post(f"/actions/{Action.objects.get().uuid}/decline", {"reason": "See sk-abc."})
+
+    assert Action.objects.get().detail == "See [redacted]."
+    assert AuditEntry.objects.get(verb="action.declined").reason == "See [redacted]."
 
 
 def test_doubtful_work_is_kept_on_a_branch_until_a_person_approves_it(scene: Scene) -> None:

@@ -14,6 +14,7 @@ from loomverify.errors import Conflict, NotFound
 from verification.actions.landing.opening import evidence_of
 from verification.actions.models import Action, ActionKind, ActionState
 from verification.engine.outcome import Outcome
+from verification.runs.intake.redaction import redacted_text
 
 APPROVABLE = (ActionState.PROPOSED, ActionState.HELD)
 MAX_REASON = 500
@@ -49,7 +50,7 @@ def decline(*, project: Project, actor: Actor, action_id: UUID, reason: str = ""
         NotFound: this project has no such action.
         Conflict: `action.over`.
     """
-    detail = reason.replace("\x00", "\ufffd")[:MAX_REASON]
+    detail = redacted_text(project, reason.replace("\x00", "\ufffd"))[:MAX_REASON]
     return _decided(
         project, actor, action_id, "action.declined",
         state=ActionState.DECLINED, reason_code="declined", detail=detail,

@@ -12,6 +12,7 @@ from typing import Any
 
 from django.utils.crypto import salted_hmac
 
+from loomverify.accounts.models import Project
 from loomverify.errors import FaultError, InputError
 from verification.adapters.probe import ChildProbe, TookTooLong
 from verification.adapters.redacting import REPLACEMENT
@@ -105,6 +106,12 @@ class Redaction:
                 if number == TRIES - 1:
                     raise FaultError("redaction could not run") from error
         raise AssertionError("unreachable")
+
+
+def redacted_text(project: Project, text: str) -> str:
+    """What a person writes, as it is kept. It may take a while: not within a transaction."""
+    kept: str = Redaction(project.redaction_patterns).json(text) if text else text
+    return kept
 
 
 def apart(kept: str, name: str, *, most: int | None = None) -> str:

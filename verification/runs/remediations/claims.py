@@ -15,6 +15,7 @@ from loomverify.accounts.access import Access
 from loomverify.accounts.audit import record
 from loomverify.errors import Conflict, Forbidden, InputError
 from verification.engine.outcome import Verdict
+from verification.runs.intake.redaction import redacted_text
 from verification.runs.models import Remediation, Run, RunState
 from verification.runs.models.followup import RemediationState
 from verification.runs.remediations import rows
@@ -80,6 +81,7 @@ def give_up(*, access: Access, remediation: UUID, reason: str) -> Remediation:
     asked = rows.of_project(access, remediation)
     if not access.is_reviewer and not _is_held_by(access, asked):
         raise Forbidden("remediation.not_yours", "Claim it first, or have a reviewer give it up.")
+    reason = redacted_text(access.project, reason)
     with transaction.atomic():
         asked = rows.locked(asked.pk)
         if asked.state not in rows.OPEN:

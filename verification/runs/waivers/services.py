@@ -14,6 +14,7 @@ from loomverify.errors import Conflict, InputError, NotFound
 from verification.engine.finding import WAIVED, cleaned
 from verification.engine.gating.waiving import is_waivable
 from verification.runs import events
+from verification.runs.intake.redaction import redacted_text
 from verification.runs.models import Finding, Run, Waiver
 from verification.runs.models.waiver import MAX_REASON_CHARS
 from verification.runs.waivers import selectors
@@ -43,7 +44,7 @@ def waive(*, access: Access, run: UUID, fingerprint: str, reason: str, until: da
         rule=found.rule,
         path=found.path,
         message=said_of(found),
-        reason=_reason(reason),
+        reason=redacted_text(access.project, _reason(reason))[:MAX_REASON_CHARS],
         created_by=access.actor.user,
         created_key=access.actor.api_key,
         created_name=access.actor.name[:200],

@@ -16,6 +16,7 @@ from loomverify.accounts.access import Access, Actor
 from loomverify.accounts.audit import record
 from loomverify.accounts.models import Role
 from loomverify.errors import Conflict, InputError, NotFound
+from verification.runs.intake.redaction import redacted_text
 from verification.runs.storable import storable
 from verification.trials.judging.asked import is_asked
 from verification.trials.models import (
@@ -74,7 +75,7 @@ def judge(
         raise InputError(
             "judgement.invalid", "Say old, new, both or neither.", loc=("body", "said")
         )
-    text = _text(note)
+    text = _text(access, note)
     with transaction.atomic():
         row = _locked(comparison)
         _refuse_unless_asked(row)
@@ -161,7 +162,7 @@ def reveal(*, access: Access, comparison: Comparison) -> bool:
 def add_note(*, access: Access, comparison: Comparison, text: str) -> ComparisonNote:
     """Raises InputError: `note.empty`, `note.too_long`; Forbidden: below reviewer."""
     access.need(Role.REVIEWER)
-    said = _text(text)
+    said = _text(access, text)
     if not said:
         raise InputError("note.empty", "Write something.", loc=("body", "text"))
     with transaction.atomic():
@@ -253,7 +254,7 @@ def _note(access: Access, row: Comparison, text: str) -> ComparisonNote:
     return made
 
 
-def _text(given: str) -> str:
+def _text(access: Access, given: str) -> str:
     text: str = storable(given.replace("\r\n", "\n")).strip()
     if len(text) > MAX_NOTE_CHARS:
         raise InputError(
@@ -261,4 +262,4 @@ def _text(given: str) -> str:
             f"A note has at most {MAX_NOTE_CHARS} characters.",
             loc=("body", "note"),
         )
-    return text
+    return redacted_text(access.project, text)
