@@ -16,7 +16,7 @@ from tests.builders import make_project, make_run, make_user, signed_in
 from tests.owned.whole import key_of, whole_project
 from verification.adapters.viewing import Opened
 from verification.owned import removal, tables, tasks
-from verification.runs import evidence_store
+from verification.runs import evidence_store, retention
 from verification.runs.models import Run, RunState
 from verification.runs.viewing import kept
 
@@ -100,6 +100,21 @@ def test_its_files_are_deleted_and_those_of_others_stay(whole: Project) -> None:
     removal.go_on()
 
     assert not folder.exists()
+    assert any(path.is_file() for path in Path(evidence_store.folder_of(other)).rglob("*"))
+
+
+def test_files_that_came_while_it_was_removed_go_the_next_day(whole: Project) -> None:
+    other = make_project()
+    make_run(other, files={"a.txt": b"same"})
+    remove(whole)
+    removal.go_on()
+    evidence_store.store_contents(whole, [b"late"])
+    assert Path(evidence_store.folder_of(whole)).exists()
+
+    for tidy in retention.TIDIED_ELSEWHERE:
+        tidy()
+
+    assert not Path(evidence_store.folder_of(whole)).exists()
     assert any(path.is_file() for path in Path(evidence_store.folder_of(other)).rglob("*"))
 
 

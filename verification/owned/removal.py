@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from dataclasses import replace
+from uuid import UUID
 
 from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
@@ -12,7 +13,7 @@ from kombu.exceptions import OperationalError
 
 from loomverify.accounts.access import SYSTEM, Actor
 from loomverify.accounts.audit import record
-from loomverify.accounts.models import ApiKey, Invitation, Member, Project
+from loomverify.accounts.models import ApiKey, AuditEntry, Invitation, Member, Project
 from loomverify.celery import BULK, app
 from loomverify.errors import InputError
 from verification.actions.models import Repository, Webhook
@@ -26,6 +27,7 @@ from verification.runs.viewing import kept
 logger = logging.getLogger(__name__)
 
 REMOVE_TASK = "verification.owned.remove"
+REMOVED = "project.removed"
 SECONDS_AT_ONCE = 60.0
 MESSAGE_LIFE_SECONDS = 600
 
@@ -46,7 +48,7 @@ def remove_project(*, project: Project, actor: Actor, confirmation: str) -> None
         if not standing.update(removed_at=now):
             return
         # What is left says who removed it; the key goes with the project.
-        record(replace(actor, api_key=None), "project.removed", project, project=None)
+        record(replace(actor, api_key=None), REMOVED, project, project=None)
         Member.objects.filter(project=project).delete()
         Invitation.objects.filter(project=project).delete()
         ApiKey.objects.filter(project=project, revoked_at=None).update(revoked_at=now)
@@ -67,6 +69,14 @@ def go_on(*, seconds: float = SECONDS_AT_ONCE) -> int:
     until = time.monotonic() + seconds
     removed = Project.objects.exclude(removed_at=None).order_by("removed_at")
     return sum(_delete(project, until) for project in removed)
+
+
+def sweep_left() -> None:
+    """Delete files that were taken in while their project was removed: no row leads to them."""
+    standing = {str(name) for name in Project.objects.values_list("uuid", flat=True)}
+    removed = AuditEntry.objects.filter(verb=REMOVED, project=None)
+    for name in set(removed.values_list("object_id", flat=True)) - standing:
+        evidence_store.delete_all(Project(uuid=UUID(name)))
 
 
 def _delete(project: Project, until: float) -> bool:
