@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import shutil
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -228,6 +229,35 @@ def test_what_was_submitted_goes_from_our_copy_and_lands_all_the_same(scene: Sce
     scene.verify(Change.objects.get(follows=other))
     scene.act()
     assert scene.origin.show("ls-tree", "-r", "--name-only", "main") == ""
+
+
+def test_a_copy_that_was_written_to_while_it_was_removed_goes_the_next_day(scene: Scene) -> None:
+    scene.submitted({"app.py": None})
+    other = make_repository(scene.project, location=str(scene.origin.path), name="other")
+    mirror_of(other).tip("main")
+    Repository.objects.filter(pk=scene.repository.pk).update(is_removed=True)
+
+    assert tidying.tidy() == 1
+
+    assert [folder.name for folder in settings.MIRRORS.iterdir()] == [f"{other.uuid}.git"]
+
+
+def test_a_copy_that_cannot_be_removed_now_is_told_and_tried_again(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    scene.submitted({"app.py": None})
+    Repository.objects.update(is_removed=True)
+
+    def refused(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(shutil, "rmtree", refused)
+        tidying.tidy()
+    assert "mirror_not_removed" in caplog.text
+    tidying.tidy()
+
+    assert not list(settings.MIRRORS.iterdir())
 
 
 def test_once_a_day_each_copy_is_tidied_and_a_broken_one_keeps_no_other(scene: Scene) -> None:

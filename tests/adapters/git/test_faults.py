@@ -205,6 +205,19 @@ def test_who_waits_for_others_too_long_is_told(repo: Repo, mirror: Mirror) -> No
             hurried.forget()
 
 
+def test_what_cannot_be_pruned_in_time_is_made_anew(repo: Repo, mirror: Mirror) -> None:
+    repo.commit({"a.txt": "1\n"})
+    mirror.resolve("main")
+    tree = mirror.with_patch(mirror.resolve("main"), PATCH)
+
+    with pytest.raises(GitLost) as lost:
+        Mirror(mirror._git.home, mirror._git.remote, seconds=0.000_1).prune()
+
+    assert lost.value.reason == "timed_out"
+    assert not mirror.has(tree)
+    assert mirror.resolve("main")
+
+
 KILLED = """
 import sys
 from pathlib import Path

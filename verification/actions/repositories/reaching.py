@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 import stat
+from collections.abc import Iterable
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
+from uuid import UUID
 
 from django.conf import settings
 
@@ -15,10 +18,21 @@ from loomverify.env import environment
 from loomverify.errors import InputError
 from verification.actions.models import Repository
 from verification.actions.repositories.terms import remote_at
-from verification.adapters.git import GitLost, Identity, LocationRefused, Mirror, Remote
+from verification.adapters.git import (
+    CALL_SECONDS,
+    GitLost,
+    Identity,
+    LocationRefused,
+    Mirror,
+    Remote,
+)
 from verification.verifiers.selectors import ConnectionUnusable, key_in
 
+logger = logging.getLogger(__name__)
+
 EVERY_PROJECT = "*"
+PRUNE_SECONDS = CALL_SECONDS * 0.4
+"""For each of two calls of git, so that nobody waits for the copy longer than they would wait at all."""
 NEEDS_KEY = (
     "This project has no use of the workers' own SSH key: name the variable of a key's file. "
     "An operator may name the project in LOOMVERIFY_WORKER_SSH_PROJECTS instead."
@@ -84,13 +98,38 @@ def prune_mirror(repository: Repository) -> bool:
     folder = _mirrored_in(repository)
     if not folder.is_dir():
         return False
-    Mirror(folder, Remote(repository.location)).prune()
+    Mirror(folder, Remote(repository.location), seconds=PRUNE_SECONDS).prune()
     return True
 
 
 def forget_mirror(repository: Repository) -> None:
-    """Remove our copy, with all that was ever submitted to it."""
-    shutil.rmtree(_mirrored_in(repository), ignore_errors=True)
+    """Remove our copy, with all that was ever submitted to it. What is left is tried again each day."""
+    _removed(_mirrored_in(repository))
+
+
+def forget_mirrors_of_nobody() -> int:
+    """Remove copies of repositories that are in use no more; return how many are gone.
+
+    A worker may have written into one while it was removed, or the disk refused.
+    """
+    used = {f"{name}.git" for name in _in_use()}
+    found = settings.MIRRORS.glob("*.git") if settings.MIRRORS.is_dir() else ()
+    return sum(_removed(folder) for folder in found if folder.name not in used)
+
+
+def _in_use() -> Iterable[UUID]:
+    return Repository.objects.filter(is_removed=False).values_list("uuid", flat=True)
+
+
+def _removed(folder: Path) -> bool:
+    try:
+        shutil.rmtree(folder)
+    except FileNotFoundError:
+        return not folder.exists()
+    except OSError as error:
+        logger.warning("mirror_not_removed folder=%s error=%s", folder.name, error.strerror)
+        return False
+    return True
 
 
 def _mirrored_in(repository: Repository) -> Path:

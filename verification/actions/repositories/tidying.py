@@ -10,7 +10,7 @@ import logging
 import time
 
 from verification.actions.models import Repository
-from verification.actions.repositories.reaching import prune_mirror
+from verification.actions.repositories.reaching import forget_mirrors_of_nobody, prune_mirror
 from verification.adapters.git import GitLost, LocationRefused
 
 logger = logging.getLogger(__name__)
@@ -19,7 +19,11 @@ AT_MOST_SECONDS = 1_800.0
 
 
 def tidy() -> int:
-    """Prune each copy, in the time there is; return how many. A day later comes the next turn."""
+    """Prune each copy, in the time there is; return how many. A day later comes the next turn.
+
+    Copies of what is in use no more go first.
+    """
+    forget_mirrors_of_nobody()
     until, pruned = time.monotonic() + AT_MOST_SECONDS, 0
     for repository in Repository.objects.filter(is_removed=False).order_by("?"):
         if time.monotonic() > until:

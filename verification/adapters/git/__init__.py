@@ -1,5 +1,6 @@
 """Repositories by the `git` program: changes applied in a mirror of ours, landed by one push."""
 
+from verification.adapters.git.calling import CALL_SECONDS
 from verification.adapters.git.errors import (
     ChangeRefused,
     Conflicted,
@@ -15,6 +16,7 @@ from verification.adapters.git.remote import Identity, Remote
 from verification.adapters.git.trees import ChangedPath, Entry
 
 __all__ = [
+    "CALL_SECONDS",
     "ChangeRefused",
     "ChangedPath",
     "Conflicted",

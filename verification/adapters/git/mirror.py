@@ -176,10 +176,16 @@ class Mirror:
         """Let go of what no branch of the remote reaches and nobody has written for so long.
 
         What is being applied is younger: git marks an object as new whenever it is written again.
+        A mirror that cannot be pruned in time is made anew by the next call.
         """
         with self._ready() as git, making.locked(git):
-            git.run("repack", "-A", "-d", "-q", f"--unpack-unreachable={age}")
-            git.run("prune", f"--expire={age}")
+            try:
+                git.run("repack", "-A", "-d", "-q", f"--unpack-unreachable={age}")
+                git.run("prune", f"--expire={age}")
+            except GitLost as lost:
+                if lost.reason == "timed_out":
+                    making.thrown_away(git)
+                raise
 
     def forget(self) -> None:
         """Remove the mirror, with all that was ever submitted to it; the next call makes it anew."""
