@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import json
 import shutil
 import zipfile
 from pathlib import Path
@@ -9,10 +10,13 @@ from typing import Any
 import pytest
 from django.conf import settings
 from django.test import TestCase
+from django.urls import reverse
 
 from loomverify.accounts.access import SYSTEM
+from loomverify.accounts.models import Role
 from tests.actions.builders import make_repository
 from tests.actions.landing.scene import BASE, Scene
+from tests.builders import make_user, signed_in
 from tests.runs.conftest import problem
 from verification.actions.models import Change, Repository
 from verification.actions.repositories import services, tidying
@@ -174,6 +178,30 @@ def test_a_secret_can_be_taken_away_and_is_stored_nowhere(scene: Scene, as_bundl
     archive = b"".join(scene.agent.get(f"/runs/{change.run.uuid}/evidence.zip").streaming_content)
     with zipfile.ZipFile(io.BytesIO(archive)) as found:
         assert not [name for name in found.namelist() if SECRET.encode() in found.read(name)]
+
+
+def test_a_name_that_is_a_secret_can_be_taken_away_and_is_stored_nowhere(scene: Scene) -> None:
+    scene.origin.commit({f"{SECRET}.py": "x = 1\n", f"{SECRET}/old.py": "y = 2\n"})
+    scene.project.redaction_patterns = ["sk-[a-z0-9]{8}"]
+    scene.project.save()
+
+    change = scene.verified(
+        {f"{SECRET}.py": None, f"{SECRET}/old.py": None, "new.py": "y = 2\n", "notes.txt": None}
+    )
+    page = signed_in(make_user(scene.project, Role.VIEWER)).get(
+        reverse("run_detail", args=[scene.project.slug, change.run.uuid])
+    )
+    scene.act()
+
+    assert scene.actions_of(change) == {"commit": ("done", "")}
+    assert scene.origin.show("ls-tree", "-r", "--name-only", "main").split() == ["app.py", "new.py"]
+    assert SECRET not in json.dumps(change.paths)
+    assert SECRET not in json.dumps(change.run.submission.body)
+    assert SECRET not in page.content.decode()
+    archive = b"".join(scene.agent.get(f"/runs/{change.run.uuid}/evidence.zip").streaming_content)
+    with zipfile.ZipFile(io.BytesIO(archive)) as found:
+        told = [name.encode() + found.read(name) for name in found.namelist()]
+    assert not [one for one in told if SECRET.encode() in one]
 
 
 def test_a_secret_that_is_taken_away_is_so_upon_a_base_that_moved(scene: Scene) -> None:

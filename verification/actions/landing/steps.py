@@ -22,6 +22,7 @@ from verification.engine.landing import (
     review_branch,
 )
 from verification.runs import evidence_store
+from verification.runs.intake.redaction import known_by
 from verification.runs.models import RunFile
 
 HEADS = "refs/heads/"
@@ -169,7 +170,7 @@ def verified_tree(action: Action, mirror: Mirror) -> str:
     """
     change = action.change
     if change.blob is None and change.kind != ChangeKind.COMMIT:
-        tree = mirror.with_files(change.base_sha, _stored_files(change))
+        tree = mirror.with_files(change.base_sha, _stored_files(change, mirror))
     else:
         given = Given(ChangeKind(change.kind), _content(change), change.commit_sha)
         tree = resolve(mirror, change.repository, given, base=change.base_sha).tree
@@ -180,16 +181,23 @@ def verified_tree(action: Action, mirror: Mirror) -> str:
     return tree
 
 
-def _stored_files(change: Change) -> dict[str, tuple[str, bytes] | None]:
+def _stored_files(change: Change, mirror: Mirror) -> dict[str, tuple[str, bytes] | None]:
     """What is changed, from the files of the run: of a project that redacts, nothing else is kept."""
-    files: dict[str, tuple[str, bytes] | None] = {}
-    for one in change.paths:
-        files |= {one[name]: None for name in ("path", "from") if name in one}
     modes = {one["path"]: one["mode"] for one in change.paths if "mode" in one}
+    files: dict[str, tuple[str, bytes] | None]
+    files = dict.fromkeys([*_gone(change, mirror), *modes])
     rows = RunFile.objects.filter(run=change.run_id, path__in=modes).select_related("blob__project")
     for row in rows:
         files[row.path] = (modes[row.path], evidence_store.read_blob(row.blob))
     return files
+
+
+def _gone(change: Change, mirror: Mirror) -> list[str]:
+    """What the base has and the change takes away, also where its name must not be kept."""
+    names = [one.get("from", one["path"]) for one in change.paths if "gone" not in one]
+    known = {one["gone"] for one in change.paths if "gone" in one}
+    there = mirror.entries(mirror.tree_of(change.base_sha)) if known else ()
+    return [*names, *(one.path for one in there if known_by(one.path) in known)]
 
 
 def _content(change: Change) -> bytes:

@@ -16,6 +16,7 @@ from verification.actions.repositories.reaching import mirror_of
 from verification.adapters.git import ChangedPath, ChangeRefused, GitLost, Mirror
 from verification.runs.evidence_store import digest_of, name_blobs, store_contents
 from verification.runs.intake.changes import Applied
+from verification.runs.intake.redaction import Redaction, known_by
 from verification.runs.intake.schemas import MAX_TEXT, ChangeIn
 from verification.runs.models import Run
 
@@ -125,7 +126,7 @@ def _applied(
     diff = mirror.patch_of(base_tree, found.tree).decode(errors="replace")
     redacts = bool(project.redaction_patterns)
     paths = (
-        _rebuilt_from(mirror, found)
+        _rebuilt_from(mirror, found, Redaction(project.redaction_patterns))
         if redacts
         else [{"path": one.path, "status": one.status} for one in found.paths]
     )
@@ -153,18 +154,27 @@ def _applied(
     )
 
 
-def _rebuilt_from(mirror: Mirror, found: Resolved) -> list[dict[str, str]]:
+def _rebuilt_from(mirror: Mirror, found: Resolved, redaction: Redaction) -> list[dict[str, str]]:
     """The paths with all that it takes to make the tree again from the files that are stored.
 
-    What was sent may hold what the project redacts, where it is taken away, and is not kept.
+    What was sent may hold what the project redacts, where it is taken away, and is not kept. So may
+    the name of a file that goes: of it `gone` is kept, by which it is known in the base.
     """
     modes = {one.path: one.mode for one in mirror.entries(found.tree)}
-    return [
-        {"path": one.path, "status": one.status}
-        | ({"mode": modes[one.path]} if one.path in modes else {})
-        | ({"from": one.old_path} if one.old_path else {})
-        for one in found.paths
-    ]
+    names = {name for one in found.paths for name in (one.path, one.old_path) if name}
+    kept = dict(zip(names, redaction.json(list(names)), strict=True))
+    rows = []
+    for one in found.paths:
+        row = {"path": kept[one.path], "status": one.status}
+        if one.path in modes:
+            row["mode"] = modes[one.path]
+        if one.old_path:
+            row["from"] = kept[one.old_path]
+        gone = one.old_path or one.path
+        if kept[gone] != gone:
+            row["gone"] = known_by(gone)
+        rows.append(row)
+    return rows
 
 
 def _contents(mirror: Mirror, tree: str) -> Iterator[tuple[str, bytes]]:

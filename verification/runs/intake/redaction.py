@@ -121,9 +121,14 @@ def apart(kept: str, name: str, *, most: int | None = None) -> str:
     would be longer than `most` is its end left out.
     """
     before, mark, behind = kept.partition(REPLACEMENT.decode())
-    differs = salted_hmac(SALT, name).hexdigest()[:8]
+    differs = known_by(name)[:8]
     told = f"{before}{mark}{differs}{behind}"
     return told if most is None or len(told) <= most else f"{kept[: most - 8]}{differs}"
+
+
+def known_by(name: str) -> str:
+    """What tells whether a name is this one, and does not tell it."""
+    return salted_hmac(SALT, name).hexdigest()
 
 
 def _keys(node: Any) -> Iterator[str]:
