@@ -49,6 +49,12 @@ def test_what_landed_stays_within_the_page_and_is_let_done_by_a_click(
     assert found == dict.fromkeys(paths, 0)
     assert faults == {}
     page = visitor.page
+    line = page.locator(f"#action-{landed.uuid} .action-line")
+    state, when = (line.locator(one).bounding_box() for one in ("> .o", "> .push"))
+    assert state
+    assert when
+    assert state["x"] < when["x"]
+    assert abs(state["y"] - when["y"]) < 10, "its time stands beside its state"
     page.get_by_role("button", name="Land it").click()
     expect(page.get_by_text("It is on its way.")).to_be_visible()
     expect(page.locator(f"#action-{landed.uuid}")).to_contain_text("under way")

@@ -3,9 +3,11 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta
 from html import unescape
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from django.conf import settings
 from django.test import Client
 from django.urls import reverse
 
@@ -78,6 +80,17 @@ def test_the_chart_of_a_night_counts_each_run_in_its_hour_and_leads_to_it(
     assert [column.total for column in chart.columns] == [*[0] * 13, 8]
     assert chart.words == [tally.words for tally in answer.context["report"].endings]
     assert "<title>07:00: 8 runs, 1 pass, " in answer.content.decode()
+
+
+def test_no_two_endings_are_drawn_alike(client: Client, project: Project) -> None:
+    full_night(project)
+    style = (Path(settings.BASE_DIR) / "static/loomverify.css").read_text()
+
+    tones = re.findall(r'<progress class="p-([a-z]+)"', page(client, project))
+
+    fills = [re.findall(rf"--{tone}-fill: (.+);", style) for tone in tones]
+    assert len(tones) == len({one[0] for one in fills}) == 8
+    assert all(f".s-{tone} " in style and f".p-{tone} " in style for tone in tones)
 
 
 def test_what_is_held_leads_to_all_of_it_in_pages(client: Client, project: Project) -> None:

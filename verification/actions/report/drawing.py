@@ -29,9 +29,13 @@ TONES = {
     Ending.WARNINGS: "warn",
     Ending.PARTIAL: "part",
     Ending.FAIL: "fail",
-    Ending.ERRORED: "warn",
+    Ending.UNDECIDED: "open",
+    Ending.QUEUED: "idle",
+    Ending.RUNNING: "going",
+    Ending.ERRORED: "broke",
+    Ending.CANCELLED: "off",
 }
-"""What blames nobody is grey."""
+"""Each has a colour of its own. What blames nobody is grey: darker, lighter, or bluer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +72,7 @@ class EndingPart:
 
 def _part(stretch: Stretch, kind: Ending) -> EndingPart:
     tally = next((one for one in stretch.endings if one.name == kind), None)
-    words, tone = saying.ENDINGS[kind], TONES.get(kind, "open")
+    words, tone = saying.ENDINGS[kind], TONES[kind]
     return (
         EndingPart(words, tone, tally.count, tally.link.query)
         if tally
@@ -281,7 +285,7 @@ class Shown:
     def _bars(self, tallies: Sequence[Tally], whole: int) -> list[Bar]:
         found, before = [], 0
         for one in tallies:
-            tone = TONES.get(Ending(one.name), "open") if one.name in list(Ending) else ""
+            tone = TONES[Ending(one.name)] if one.name in list(Ending) else ""
             found.append(
                 Bar(
                     words=one.words,
