@@ -71,6 +71,22 @@ def test_a_patch_gives_the_tree_that_the_submitter_had(repo: Repo, mirror: Mirro
     assert again == tree
 
 
+@pytest.mark.parametrize("setting", ["diff.noprefix=true", "diff.mnemonicPrefix=true"])
+def test_a_patch_may_be_written_by_the_settings_of_whoever_sends_it(
+    repo: Repo, mirror: Mirror, setting: str
+) -> None:
+    same = {"a/x.txt": TEXT, "x.txt": TEXT, "sp ace ü.txt": "x\n"}
+    base = repo.commit(same)
+    tip = repo.commit(
+        {"a/x.txt": TEXT + "more\n", "sp ace ü.txt": "y\n", "n/new.txt": "n\n"}, "work"
+    )
+    patch = repo.git("-c", setting, "diff", "--binary", base, tip)
+
+    tree = mirror.with_patch(base, f"{patch}\n".encode())
+
+    assert tree == repo.git("rev-parse", f"{tip}^{{tree}}")
+
+
 @pytest.mark.parametrize(
     ("patch", "path", "line"),
     [

@@ -39,6 +39,7 @@ _ABOUT: Final = (
     ("change.does_not_apply", r"^error: .*'(?P<path>[^']+)'"),
 )  # fmt: skip
 _NAMING: Final = re.compile(rb"^(?:diff --git|---|\+\+\+|rename|copy|Index).*\"", re.MULTILINE)
+_HEADER: Final = re.compile(rb"^diff --git (.{3,9000})$", re.MULTILINE)
 _NOTHING: Final = re.compile(r"[Nn]o valid patches in input|unrecognized input")
 
 
@@ -54,7 +55,7 @@ def with_patch(git: Git, base: str, patch: bytes) -> str:
         index = {"GIT_INDEX_FILE": str(folder / "index")}
         _read_base(git, base, index)
         applied = git.run(
-            "apply", "--cached", "--whitespace=nowarn", "-",
+            "apply", "--cached", "--whitespace=nowarn", f"-p{_prefixed(patch)}", "-",
             given=patch, codes=(0, 1, 128), variables=index,
         )  # fmt: skip
         if applied.code:
@@ -98,6 +99,16 @@ def _read_all(git: Git, base: str) -> None:
     tree = git.run("rev-parse", "--verify", f"{sha(base)}^{{tree}}").line
     for _ in read(git, [entry.sha for entry in entries(git, tree) if entry.mode != SUBMODULE]):
         pass
+
+
+def _prefixed(patch: bytes) -> int:
+    """How many folders are put before each name: none by `diff.noprefix`, so that a name comes twice."""
+    for header in _HEADER.finditer(patch):
+        both = header[1]
+        half = len(both) // 2
+        if both[:half] == both[half + 1 :] and both[half : half + 1] == b" ":
+            return 0
+    return 1
 
 
 def _breaks_lines(patch: bytes) -> bool:
