@@ -10,7 +10,7 @@ from typing import Any
 from django.utils import timezone
 
 from loomverify.accounts.mails import link
-from verification.actions.formats import chat, status
+from verification.actions.formats import chat, mail, status
 from verification.actions.models import Delivery, Webhook, WebhookFormat
 from verification.actions.signing import sign
 from verification.actions.targets import Target, allowed_target
@@ -60,6 +60,8 @@ def body_of(delivery: Delivery) -> bytes:
     project = webhook.project.slug
     if webhook.format == WebhookFormat.CHAT:
         return _json(chat.message(delivery.topic, payload, _address(payload, project)))
+    if webhook.format == WebhookFormat.MAIL:
+        return mail.text_of(delivery, page_of(delivery)).encode()
     if webhook.format == WebhookFormat.STATUS:
         values = status.values_of(
             delivery.topic,
@@ -77,6 +79,11 @@ def body_of(delivery: Delivery) -> bytes:
         "payload": payload,
     }
     return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def page_of(delivery: Delivery) -> str:
+    """Where people read about it; '' where nothing is."""
+    return _address(delivery.payload, delivery.webhook.project.slug)
 
 
 def _json(body: Mapping[str, Any]) -> bytes:

@@ -14,6 +14,7 @@ class WebhookFormat(models.TextChoices):
     EVENT = "event", "The event, as JSON"
     CHAT = "chat", "A message for a chat room"
     STATUS = "status", "A commit's status, for a code host"
+    MAIL = "mail", "A mail to a member: mailto:ada@example.com"
 
 
 class Webhook(models.Model):

@@ -12,7 +12,8 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from loomverify.backoff import wait_seconds
-from verification.actions.formats.sent import request_of
+from verification.actions.formats import mail
+from verification.actions.formats.sent import page_of, request_of
 from verification.actions.landing.standing import standing_of
 from verification.actions.models import (
     ActionKind,
@@ -137,6 +138,8 @@ def _send(delivery: Delivery) -> Answer:
     try:
         if _is_overtaken(delivery):
             return OVERTAKEN
+        if delivery.webhook.format == WebhookFormat.MAIL:
+            return mail.send(delivery, page_of(delivery))
         target, headers, body = request_of(delivery)
         return post(target, headers=headers, body=body)
     except (TargetRefused, ConnectionUnusable) as error:

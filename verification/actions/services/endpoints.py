@@ -16,8 +16,9 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError
 
 from loomverify.celery import BULK, app
-from verification.actions.models import Delivery, DeliveryState, Webhook
+from verification.actions.models import Delivery, DeliveryState, Webhook, WebhookFormat
 from verification.actions.services.deliveries import LEASE_SECONDS, MAX_ATTEMPTS, deliver
+from verification.reviews.notices.quiet import quiet_projects
 
 logger = logging.getLogger(__name__)
 
@@ -97,12 +98,15 @@ def _waiting(now: datetime) -> list[int]:
 
 
 def _due(now: datetime) -> QuerySet[Delivery]:
-    return Delivery.objects.filter(
+    """In quiet hours no mail of the project is: it goes out afterwards."""
+    rows = Delivery.objects.filter(
         state=DeliveryState.PENDING,
         next_at__lte=now,
         attempts__lt=MAX_ATTEMPTS,
         webhook__is_enabled=True,
     )
+    quiet = quiet_projects(now)
+    return rows.exclude(webhook__format=WebhookFormat.MAIL, project__in=quiet) if quiet else rows
 
 
 def _give_up_lost(now: datetime) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from loomverify.accounts.models import Project
 from loomverify.errors import InputError
 from processes.models import Process
-from verification.actions.formats import status
+from verification.actions.formats import mail, status
 from verification.actions.models import WebhookFormat
 from verification.actions.targets import TargetRefused, allowed_target
 from verification.runs import outbox
@@ -43,9 +43,20 @@ class Subscription:
             said = "This is not the name of a variable that projects may name: LOOMVERIFY_KEY_…"
             raise _refused("credential_refused", said, "credential_reference")
         self._check_template()
+        if self.format == WebhookFormat.MAIL:
+            self._check_member(project)
+            return
         try:
             allowed_target(self.url.replace("{commit}", status.NO_COMMIT))
         except TargetRefused as error:
+            raise _refused("url_refused", str(error), "url") from error
+
+    def _check_member(self, project: Project) -> None:
+        if self.credential_reference:
+            raise _refused("credential_refused", "A mail needs no token.", "credential_reference")
+        try:
+            mail.member_at(project, self.url)
+        except mail.MailRefused as error:
             raise _refused("url_refused", str(error), "url") from error
 
     def _check_template(self) -> None:
