@@ -87,6 +87,20 @@ def test_the_page_shows_what_is_doubted_beside_its_place(project: Project, mira:
     assert 'class="l hit" data-n="3"' in page
 
 
+@pytest.mark.parametrize(("days", "is_told"), [(13, True), (15, False)])
+def test_what_is_to_be_deleted_soon_says_when(
+    project: Project, mira: User, days: int, is_told: bool
+) -> None:
+    until = timezone.now() + timedelta(days=days)
+    review = doubted(project, run=doubted_run(project, retain_until=until))
+
+    html = page_of(signed_in(mira), review)
+
+    assert (f"on {until:%-d %b %Y} this run is deleted" in html) is is_told
+    run = signed_in(mira).get(reverse("run_detail", args=[project.slug, review.run.uuid]))
+    assert f"kept until {until:%-d %b %Y}" in run.content.decode()
+
+
 def test_reading_the_page_takes_nothing(project: Project, mira: User) -> None:
     review = doubted(project)
 

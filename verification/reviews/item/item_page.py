@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cached_property
 from uuid import UUID
 
@@ -35,6 +35,7 @@ from verification.runs.models import GateResult, Review, ReviewState, Run
 from verification.runs.run_page import Choice, RunPage, run_of
 
 WAITING_CAP = 999
+SOON = timedelta(days=14)
 KEYS = {str(number): outcome for number, outcome in enumerate(wording.OUTCOMES, start=1)}
 
 
@@ -81,6 +82,12 @@ class ItemPage:
     def wants_change(self) -> bool:
         """A decision was to be undone, and had taken effect."""
         return self.is_to_be_changed and self.standing is Standing.DECIDED
+
+    @property
+    def goes_at(self) -> datetime | None:
+        """When it is deleted though it waits, where that is soon."""
+        until, is_open = self.run.retain_until, self.review.state == ReviewState.PENDING
+        return until if is_open and until and until < self.now + SOON else None
 
     @property
     def is_mine(self) -> bool:
