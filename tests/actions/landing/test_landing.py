@@ -219,7 +219,7 @@ def test_doubtful_work_is_kept_on_a_branch_until_a_person_approves_it(scene: Sce
 
     assert scene.actions_of(change)["commit"] == ("done", "")
     assert scene.origin.show("rev-parse", "main^{tree}") == change.tree_sha
-    assert "LoomVerify-Approved-By: reviewer" in scene.origin.show(
+    assert "LoomVerify-Approved-By: key reviewer" in scene.origin.show(
         "show", "-s", "--format=%B", "main"
     )
 

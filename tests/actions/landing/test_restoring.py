@@ -52,7 +52,7 @@ def test_work_that_was_taken_back_and_is_approved_is_put_back_by_a_commit_of_its
     message = scene.origin.show("show", "-s", "--format=%B", tip)
     assert message.startswith("Restore: ")
     assert f"This puts back {change.commit_sha}" in message
-    assert "LoomVerify-Approved-By: reviewer" in message
+    assert "LoomVerify-Approved-By: key reviewer" in message
     restored = Action.objects.get(kind="restore")
     assert (restored.expected_sha, restored.new_sha) == (taken_back, tip)
 

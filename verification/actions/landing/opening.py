@@ -147,7 +147,10 @@ class Word:
 def _word_about(run: Run) -> Word | None:
     decided = Decision.objects.filter(review__run=run).exclude(outcome="")
     last = decided.select_related("reviewer", "api_key").order_by("-id").first()
-    return Word(name_of(last)[:200] or "a person", last.created_at) if last else None
+    if last is None:
+        return None
+    key = "" if last.reviewer or not last.api_key else "key "  # as an approved action says it
+    return Word(f"{key}{name_of(last)}"[:200] or "a person", last.created_at)
 
 
 def branch_of(change: Change) -> Action | None:
