@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import statistics
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from typing import Any
 
+from tests.benchmarks.beside_django import called
 from tests.stack import Stack
 
 FEW, MANY = 1_000, 100_000
@@ -18,18 +16,10 @@ ALIKE = 20
 RULES = 8
 REQUESTS = 9
 TARGET, TARGET_SECONDS = 4.0, 0.1
-MEASURE = """
-import json, django; django.setup()
-from tests.benchmarks.acceptance import measured
-print(json.dumps(measured()))
-"""
 
 
 def rows(stack: Stack) -> list[tuple[str, str, str, bool]]:
-    answer = subprocess.run(
-        [sys.executable, "-c", MEASURE], env=stack.environment, check=True, capture_output=True
-    )
-    few, many = json.loads(answer.stdout)
+    few, many = called(stack, __name__, "measured")
     ratio = many / few
     what = f"the targets over {MANY:,} runs and as many comparisons"
     return [

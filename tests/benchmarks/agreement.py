@@ -2,32 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import statistics
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 
+from tests.benchmarks.beside_django import called
 from tests.stack import Stack
 
 FEW, MANY = 1_000, 100_000
 REQUESTS = 5
 TARGET, TARGET_SECONDS = 30.0, 3.0
-MEASURE = """
-import json, django; django.setup()
-from tests.benchmarks.agreement import measured
-print(json.dumps(measured()))
-"""
 ALIKE = 20
 """Reviews that differ in what was said, found and decided; the others are their copies."""
 
 
 def rows(stack: Stack) -> list[tuple[str, str, str, bool]]:
-    answer = subprocess.run(
-        [sys.executable, "-c", MEASURE], env=stack.environment, check=True, capture_output=True
-    )
-    few, many, calibrated = json.loads(answer.stdout)
+    few, many, calibrated = called(stack, __name__, "measured")
     ratio = many / few
     what = f"figures of agreement over {MANY:,} decisions"
     return [
@@ -66,7 +56,7 @@ def _fill(project: object, count: int) -> None:
     from tests.reviews.deciding_rows import make_decision
     from verification.engine.outcome import Outcome
 
-    people = [make_user(project) for _ in range(3)]  # type: ignore[arg-type]
+    people = [make_user(project, name=f"{project}-{n}") for n in range(3)]  # type: ignore[arg-type]
     made = []
     for number in range(ALIKE):
         review = make_decided(

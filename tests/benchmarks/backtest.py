@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import random
-import subprocess
-import sys
 import time
 from contextlib import closing, suppress
 from pathlib import Path
@@ -16,6 +13,7 @@ from typing import Any
 import httpx
 
 from loomverify.embedded import start_server, stop_server
+from tests.benchmarks.beside_django import called
 from tests.postgres import FAST
 from tests.stack import Stack
 
@@ -23,11 +21,6 @@ RUNS, CHARS = 10_000, 20_000
 SECONDS, FIRST_SECONDS = 2.0, 0.3
 TARGET = 1.5
 PROJECT = "backtest"
-MEASURE = """
-import json, sys, django; django.setup()
-from tests.benchmarks import backtest
-print(json.dumps(backtest.{}(*json.loads(sys.argv[1]))))
-"""
 PATTERNS = {
     "one word": "unobtainable",
     "alternation": r"\[TBD\]|\bN/A\b|XX%|TODO|FIXME|lorem ipsum",
@@ -41,10 +34,10 @@ Row = tuple[str, str, str, bool]
 
 
 def rows(stack: Stack) -> list[Row]:
-    _beside_django(stack, "prepared")
+    called(stack, __name__, "prepared")
     told: list[Row] = []
     for what in PATTERNS:
-        first, seconds, loop = _beside_django(stack, "measured", what)
+        first, seconds, loop = called(stack, __name__, "measured", what)
         name = f"a rule on {RUNS:,} runs of 20 kB, {what}"
         ratio = seconds / loop
         told += [
@@ -59,12 +52,6 @@ def rows(stack: Stack) -> list[Row]:
 def _first_row(name: str, first: float) -> Row:
     met = first < FIRST_SECONDS
     return f"{name}: first figures", f"{first * 1000:.0f} ms", "under 300 ms", met
-
-
-def _beside_django(stack: Stack, function: str, *arguments: str) -> Any:
-    command = [sys.executable, "-c", MEASURE.format(function), json.dumps(arguments)]
-    answer = subprocess.run(command, env=stack.environment, check=True, capture_output=True)
-    return json.loads(answer.stdout)
 
 
 def _over_http(stack: Stack) -> list[Row]:
@@ -107,7 +94,7 @@ def _cold_rows(stack: Stack) -> list[Row]:
     told: list[Row] = []
     for what in COLD:
         caches = _cool(stack)
-        first, seconds, _ = _beside_django(stack, "measured", what, "cold")
+        first, seconds, _ = called(stack, __name__, "measured", what, "cold")
         name = f"a rule on {RUNS:,} runs of 20 kB, {what}, {caches}"
         told += [
             (name, f"{seconds:.2f} s", f"under {SECONDS:.0f} s", seconds < SECONDS),

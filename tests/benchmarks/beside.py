@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import statistics
-import subprocess
-import sys
 import time
 
+from tests.benchmarks.beside_django import called
 from tests.benchmarks.latency import submission
 from tests.stack import Stack, wait_for
 
@@ -14,11 +13,6 @@ RUNS = 10_000
 ROUNDS, TURNS = 40, 3
 """So many runs in each of so many turns, alone and beside."""
 TARGET = 2.0
-DO = """
-import sys, django; django.setup()
-from tests.benchmarks import beside
-getattr(beside, sys.argv[1])()
-"""
 MADE = "select count(*) from trials_comparison where compared_at is not null"
 OPEN = "select 1 from trials_trialreplay where finished_at is null"
 
@@ -28,12 +22,12 @@ def rows(stack: Stack) -> list[tuple[str, str, str, bool]]:
     alone, beside = [], []
     for turn in range(TURNS):
         alone += _measure(stack, f"alone-{turn}")
-        _do(stack, "start")
+        called(stack, __name__, "start")
         [[before]] = stack.query(MADE)
         wait_for(lambda before=before: stack.query(MADE) > [(before,)], "the first comparisons")
         beside += _measure(stack, f"beside-{turn}")
         assert stack.query(OPEN), "the trial went on all the time"
-        _do(stack, "stop")
+        called(stack, __name__, "stop")
     ratio = statistics.median(beside) / statistics.median(alone)
     what = "submit to outcome beside a trial at work, p50, to the same without"
     return [(what, f"{ratio:.2f}", f"at most {TARGET}", ratio <= TARGET)]
@@ -49,10 +43,6 @@ def _measure(stack: Stack, label: str) -> list[float]:
             took.append(time.perf_counter() - began)
             assert answer.json()["verdict"] == "accept", answer.text
     return took
-
-
-def _do(stack: Stack, name: str) -> None:
-    subprocess.run([sys.executable, "-c", DO, name], env=stack.environment, check=True)
 
 
 # What follows runs in a process of the installation, beside Django.

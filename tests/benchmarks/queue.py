@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import statistics
-import subprocess
-import sys
 import time
 from typing import TYPE_CHECKING
 
+from tests.benchmarks.beside_django import called
 from tests.stack import Stack
 
 if TYPE_CHECKING:
@@ -17,18 +15,10 @@ if TYPE_CHECKING:
 FEW, MANY = 100, 100_000
 WARM_UP, ROUNDS = 5, 50
 TARGET, TARGET_SECONDS = 1.5, 0.05
-MEASURE = """
-import json, django; django.setup()
-from tests.benchmarks.queue import measured
-print(json.dumps(measured()))
-"""
 
 
 def rows(stack: Stack) -> list[tuple[str, str, str, bool]]:
-    answer = subprocess.run(
-        [sys.executable, "-c", MEASURE], env=stack.environment, check=True, capture_output=True
-    )
-    few, many = json.loads(answer.stdout)
+    few, many = called(stack, __name__, "measured")
     ratio = many / few
     what = f"taking the next review of {MANY:,}"
     return [
@@ -49,7 +39,8 @@ def measured() -> tuple[float, float]:
     for count in (FEW, MANY):
         project = make_project(f"queue-{count}")
         generate_reviews(project, count)
-        accesses.append(Access(project, Role.REVIEWER, person(make_user(project, Role.REVIEWER))))
+        reviewer = make_user(project, Role.REVIEWER, f"queue-{count}")
+        accesses.append(Access(project, Role.REVIEWER, person(reviewer)))
     few, many = accesses
     return _seconds(few), _seconds(many)
 

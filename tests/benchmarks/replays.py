@@ -4,29 +4,19 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 import time
 from typing import Any
 
+from tests.benchmarks.beside_django import called
 from tests.stack import Stack, wait_for
 
 CASES = 1_000
 TARGET_SECONDS = 20.0
 TARGET = 0.5
-MAKE = f"""
-import django; django.setup()
-from tests.benchmarks.replays import make_cases
-make_cases({CASES})
-"""
-MEASURE = """
-import json, django; django.setup()
-from tests.benchmarks.replays import seconds_a_case
-print(json.dumps(seconds_a_case()))
-"""
 
 
 def rows(stack: Stack) -> list[tuple[str, str, str, bool]]:
-    subprocess.run([sys.executable, "-c", MAKE], env=stack.environment, check=True)
+    called(stack, __name__, "make_cases", CASES)
     seconds = _replayed(stack)
     alone = _alone(stack)
     ratio = alone * CASES / seconds
@@ -114,7 +104,4 @@ def _replay(client: Any, **wish: Any) -> dict[str, Any]:
 
 
 def _alone(stack: Stack) -> float:
-    answer = subprocess.run(
-        [sys.executable, "-c", MEASURE], env=stack.environment, check=True, capture_output=True
-    )
-    return float(json.loads(answer.stdout))
+    return float(called(stack, __name__, "seconds_a_case"))

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import statistics
-import subprocess
-import sys
 import time
 from typing import TYPE_CHECKING, Any
 
+from tests.benchmarks.beside_django import called
 from tests.stack import Stack
 
 if TYPE_CHECKING:
@@ -18,18 +16,10 @@ if TYPE_CHECKING:
 FEW, USUAL, MANY = 1_000, 5_000, 100_000
 REQUESTS = 9
 TARGET, TARGET_SECONDS = 6.0, 0.1
-MEASURE = """
-import json, django; django.setup()
-from tests.benchmarks.report import measured
-print(json.dumps(measured()))
-"""
 
 
 def rows(stack: Stack) -> list[tuple[str, str, str, bool]]:
-    answer = subprocess.run(
-        [sys.executable, "-c", MEASURE], env=stack.environment, check=True, capture_output=True
-    )
-    few, usual, many = json.loads(answer.stdout)
+    few, usual, many = called(stack, __name__, "measured")
     ratio = many / few
     return [
         (f"the report of a night with {USUAL:,} runs and changes", f"{usual * 1000:.0f} ms",
@@ -63,7 +53,7 @@ def fill(project: Project, count: int) -> None:
     from tests.builders import generate_runs
 
     generate_runs(project, count, days=1)
-    night = _night(project)
+    night = night_of(project)
     named: dict[str, Any] = {"project": project.pk, "start": night.start, "end": night.end}
     with connection.cursor() as cursor:
         cursor.execute(_INTO_THE_NIGHT, named)
@@ -83,10 +73,10 @@ _CHANGES = """
     from runs_run where project_id = %(project)s
 """
 _ACTIONS = """
-    insert into actions_action (uuid, project_id, submitted_at, change_id, kind, state, reason_code,
+    insert into actions_action (uuid, project_id, submitted_at, change_id, kind, turn, state, reason_code,
       detail, ref, expected_sha, new_sha, evidence, attempts, next_at, decided_by, created_at,
       finished_at)
-    select gen_random_uuid(), project_id, submitted_at, id, chosen.kind, chosen.state,
+    select gen_random_uuid(), project_id, submitted_at, id, chosen.kind, 1, chosen.state,
       case chosen.state when 'held' then 'base_moved' else '' end, '', 'refs/heads/main',
       repeat('a', 40), repeat('c', 40), '{}', 1, submitted_at, '', submitted_at,
       case chosen.state when 'done' then submitted_at end
@@ -98,7 +88,7 @@ _ACTIONS = """
 """
 
 
-def _night(project: Project) -> Night:
+def night_of(project: Project) -> Night:
     from django.utils import timezone
 
     from verification.actions.report.nights import Hours, last_night
@@ -110,7 +100,7 @@ def _night(project: Project) -> Night:
 def _seconds(project: Project) -> float:
     from verification.actions.report.gathering import report
 
-    night, took = _night(project), []
+    night, took = night_of(project), []
     for _ in range(REQUESTS):
         began = time.perf_counter()
         found = report(project, night)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
-import sys
 import time
 from typing import Any
 
+from tests.benchmarks.beside_django import called
 from tests.benchmarks.latency import submission
 from tests.stack import Stack, wait_for
 
@@ -19,26 +18,11 @@ TARGET_SECONDS = 30.0
 TARGET = 0.25
 FILE_EVERY, DIFFERS_EVERY = 5, 10
 """Every so many of them have a small file, and every so many hold a placeholder."""
-MAKE = """
-import django; django.setup()
-from tests.benchmarks.shadow import copy_runs
-copy_runs()
-"""
-START = """
-import sys, django; django.setup()
-from tests.benchmarks.shadow import start
-start(int(sys.argv[1]))
-"""
-MEASURE = """
-import json, django; django.setup()
-from tests.benchmarks.shadow import seconds_a_side
-print(json.dumps(seconds_a_side()))
-"""
 
 
 def rows(stack: Stack) -> list[tuple[str, str, str, bool]]:
     _submit(stack)
-    subprocess.run([sys.executable, "-c", MAKE], env=stack.environment, check=True)
+    called(stack, __name__, "copy_runs")
     seconds = _replayed(stack)
     alone = _alone(stack)
     ratio = alone * RUNS / seconds
@@ -170,7 +154,7 @@ def _replayed(stack: Stack) -> float:
 
 def _replay(stack: Stack, limit: int) -> float:
     """A trial over so many runs."""
-    subprocess.run([sys.executable, "-c", START, str(limit)], env=stack.environment, check=True)
+    called(stack, __name__, "start", limit)
     newest = "select max(id) from trials_trialreplay"
     [[replay]] = stack.query(newest)
     ended = "select finished_at is not null from trials_trialreplay where id = %s"
@@ -193,7 +177,4 @@ def _check(stack: Stack) -> None:
 
 
 def _alone(stack: Stack) -> float:
-    answer = subprocess.run(
-        [sys.executable, "-c", MEASURE], env=stack.environment, check=True, capture_output=True
-    )
-    return float(json.loads(answer.stdout))
+    return float(called(stack, __name__, "seconds_a_side"))

@@ -2,32 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import statistics
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from typing import Any
 
+from tests.benchmarks.beside_django import called
 from tests.stack import Stack
 
 FEW, MANY = 1_000, 100_000
 REQUESTS = 9
 TARGET, GATE_SECONDS, PAGE_SECONDS = 3.0, 0.1, 0.25
-MEASURE = """
-import json, django; django.setup()
-from tests.benchmarks.trials import measured
-print(json.dumps(measured()))
-"""
 Row = tuple[str, str, str, bool]
 
 
 def rows(stack: Stack) -> list[Row]:
-    answer = subprocess.run(
-        [sys.executable, "-c", MEASURE], env=stack.environment, check=True, capture_output=True
-    )
-    gate, page = json.loads(answer.stdout)
+    gate, page = called(stack, __name__, "measured")
     return [
         *_beside(f"matrix and gate over {MANY:,} comparisons", gate, GATE_SECONDS),
         *_beside(f"the page of a trial with {MANY:,} comparisons", page, PAGE_SECONDS),
@@ -68,7 +58,7 @@ def _shows(trial: Any) -> Callable[[], object]:
     from loomverify.accounts.models import Role
     from tests.builders import make_user, signed_in
 
-    client = signed_in(make_user(trial.project, Role.REVIEWER))
+    client = signed_in(make_user(trial.project, Role.REVIEWER, "trials"))
     url = reverse("trial", args=[trial.project.slug, trial.uuid])
 
     def show() -> None:
