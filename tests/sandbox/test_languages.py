@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from uuid import uuid4
 
 import pytest
 from docker import APIClient
 
 from tests.sandbox.engine import tried
 from verification.engine.gates import findings_of
+from verification.engine.gating.recipe_python_install import NOT_ALL
 from verification.engine.outcome import Status
 from verification.engine.reports.model import TestCounts
 
@@ -109,6 +111,21 @@ def test_dependencies_are_installed_once_and_tests_find_them(engine: APIClient) 
     assert [one.reports["test"].status for one in (first, again)] == [Status.PASSED] * 2
     assert "install" not in again.ended
     assert again.reports["install"].detail == "It was installed before."
+
+
+def test_what_could_not_be_installed_is_told_again_where_it_is_not_installed_again(
+    engine: APIClient,
+) -> None:
+    needing = {
+        "requirements.txt": f"six==1.17.0  # {uuid4()}\n",
+        "requirements-dev.txt": "such-a-package-is-nowhere==1\n",
+        "test_it.py": "import six\n\n\ndef test_it():\n    assert six\n",
+    }
+
+    first, again = (tried(engine, needing, "install", "test") for _ in range(2))
+
+    assert first.reports["install"].detail == NOT_ALL
+    assert again.reports["install"].detail == f"It was installed before. {NOT_ALL}"
 
 
 def test_node_is_built_and_its_tests_are_counted(engine: APIClient) -> None:

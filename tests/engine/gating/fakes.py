@@ -32,6 +32,7 @@ class ScriptedSandbox:
     ends: Mapping[str, Ended | str] = field(default_factory=dict)
     lost_boxes: Sequence[int] = ()
     is_installed: bool = False
+    note: str = ""
     asked: list[str] = field(default_factory=list)
     boxes: int = 0
     later: Mapping[str, Ended | str] = field(default_factory=dict)
@@ -41,6 +42,9 @@ class ScriptedSandbox:
             return Installed("tools")
         self.asked.append("install")
         return Installed("deps", self.end("install"))
+
+    def told(self, part: Part) -> str:
+        return self.note
 
     @contextmanager
     def box(self, part: Part, image: str = "") -> Iterator[ScriptedBox]:

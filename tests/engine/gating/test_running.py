@@ -244,6 +244,19 @@ def test_an_install_says_whether_there_was_one(
     assert (first.gate, first.status, first.detail) == ("install", status, detail)
 
 
+@pytest.mark.parametrize("is_known", [False, True])
+def test_what_an_install_said_is_said_again_where_it_is_not_repeated(*, is_known: bool) -> None:
+    test = Stage("test", "try it")
+    part = part_with(test, install="fetch")
+    passed = GateReport("test", Status.PASSED, part.component.name)
+    known = {part.component.name: {"test": passed}} if is_known else {}
+    [track] = tracks_of([part], ("install", "test"), known)
+
+    first, _ = run_track(track, ScriptedSandbox(is_installed=True, note="Not all."), Listener())
+
+    assert first.detail == "It was installed before. Not all."
+
+
 def test_a_test_gate_with_nothing_to_run_has_no_tests_and_one_left_out_does_not_say_so() -> None:
     none = part_with(Stage("test", skipped="The package names no tests."))
     broken = part_with(Stage("build", "make"), Stage("test", "try it"))

@@ -106,9 +106,9 @@ class Container:
             return ended
         return replace(ended, coverage=self._read(f"{report}.coverage/{covers}".rstrip("/")))
 
-    def commit(self, repository: str, tag: str) -> None:
+    def commit(self, repository: str, tag: str, *, told: str = "") -> None:
         with faults("What was installed could not be kept"):
-            self.client.commit(self.id, repository=repository, tag=tag, pause=False)
+            self.client.commit(self.id, repository=repository, tag=tag, message=told, pause=False)
 
     def written_bytes(self) -> int:
         """What was written to its root since it was made."""

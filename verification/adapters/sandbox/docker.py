@@ -6,7 +6,7 @@ import hashlib
 import shlex
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,6 +20,7 @@ from verification.adapters.sandbox.images import Images, installed_in
 from verification.adapters.sandbox.opening import Opened, opened
 from verification.adapters.sandbox.settings import SandboxSettings
 from verification.engine.gating.components import Language
+from verification.engine.gating.judging import noted
 from verification.engine.gating.sandbox import Installed, SandboxLost
 from verification.engine.gating.stages import INSTALL, Ended, Part, Stage, workdir
 
@@ -184,8 +185,14 @@ class DockerSandbox:
                 output=lambda chunk: self.listen(part, INSTALL, chunk),
             )
             if ended.exit_code == 0:
-                container.commit(*image.split(":", 1))
+                container.commit(*image.split(":", 1), told=noted(part, ended))
         return Installed(image, ended)
+
+    def told(self, part: Part) -> str:
+        with suppress(SandboxLost):
+            image = self.image(part)
+            return (image and self.images.told(image)) or ""
+        return ""
 
     @contextmanager
     def box(self, part: Part, image: str = "") -> Iterator[DockerBox]:

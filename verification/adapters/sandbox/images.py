@@ -111,13 +111,17 @@ class Images:
         return image
 
     def has(self, image: str) -> bool:
+        return self.told(image) is not None
+
+    def told(self, image: str) -> str | None:
+        """What was said of it as it was kept; None where it is not there."""
         try:
-            self.client.inspect_image(image)  # type: ignore[no-untyped-call]
+            found = self.client.inspect_image(image)  # type: ignore[no-untyped-call]
         except ImageNotFound:
-            return False
+            return None
         except (DockerException, RequestException, OSError) as error:
             raise SandboxLost(f"The Docker engine did not answer: {error}") from error
-        return True
+        return str(found.get("Comment", ""))
 
     def deps(self, tools: str, said: Iterable[str]) -> str:
         """The name of the image in which this was installed on top of the tools."""

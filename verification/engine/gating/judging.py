@@ -97,7 +97,7 @@ def _judged(part: Part, stage: Stage, ended: Ended) -> Judged:
         exit_code=ended.exit_code,
         command=stage.command,
         duration_ms=ended.duration_ms,
-        detail=_noted(part, stage, ended) if ended.exit_code == 0 else "",
+        detail=_detail(part, stage, ended) if ended.exit_code == 0 else "",
         is_word=bool(stage.expected and stage.expected.is_word),
     )
     if ended.lost or (ended.exit_code is None and not ended.is_timed_out):
@@ -272,11 +272,14 @@ def _reported(stage: Stage, ended: Ended) -> bytes | None:
     return ended.out if stage.expected.stream is Stream.OUT else ended.err
 
 
-def _noted(part: Part, stage: Stage, ended: Ended) -> str:
-    if stage.gate != INSTALL:
-        return own_word(stage)
+def noted(part: Part, ended: Ended) -> str:
+    """What an install that went well tells of itself."""
     written = frozenset(ended.out.splitlines() + ended.err.splitlines())
     return " ".join(one for one in part.install.notes if one.encode() in written)
+
+
+def _detail(part: Part, stage: Stage, ended: Ended) -> str:
+    return noted(part, ended) if stage.gate == INSTALL else own_word(stage)
 
 
 def own_word(stage: Stage) -> str:

@@ -108,19 +108,19 @@ def run_track(track: Track, sandbox: Sandbox, tell: Tell) -> Iterator[GateReport
         try:
             installed = sandbox.install(part)
         except SandboxLost as lost:
-            yield from _all_lost(track, lost)
+            yield from _all_lost(track, sandbox, lost)
             return
         image = installed.image
         report = _install_report(part, installed.ended, tell)
         if report:
             yield report
         elif track.wants_install:
-            yield _nothing_installed(part)
+            yield _nothing_installed(part, sandbox)
         if report and report.status is not Status.PASSED:
             yield from (_left_out(part, one, "The install failed.") for one in track.stages)
             return
     elif track.wants_install:
-        yield _nothing_installed(part)
+        yield _nothing_installed(part, sandbox)
     yield from _run_stages(track, sandbox, image, tell)
 
 
@@ -149,9 +149,11 @@ def _install_report(part: Part, ended: Ended | None, tell: Tell) -> GateReport |
     return tell(part, stage, ended, judged(part, stage, ended))
 
 
-def _nothing_installed(part: Part) -> GateReport:
+def _nothing_installed(part: Part, sandbox: Sandbox) -> GateReport:
     is_there = bool(part.install.command)
-    why = "It was installed before." if is_there else "Nothing is to be installed."
+    why = "Nothing is to be installed."
+    if is_there:
+        why = f"It was installed before. {sandbox.told(part)}".rstrip()
     status = Status.PASSED if is_there else Status.SKIPPED
     return GateReport(
         INSTALL, status, part.component.name, command=part.install.command, detail=why
@@ -172,7 +174,7 @@ def _left_out(part: Part, stage: Stage, why: str) -> GateReport:
     return replace(report, tests=TestCounts()) if has_none else report
 
 
-def _all_lost(track: Track, lost: SandboxLost) -> Iterator[GateReport]:
+def _all_lost(track: Track, sandbox: Sandbox, lost: SandboxLost) -> Iterator[GateReport]:
     stages = [Stage(INSTALL, track.part.install.command), *track.stages]
     for stage in stages:
         if stage.command:
@@ -181,4 +183,4 @@ def _all_lost(track: Track, lost: SandboxLost) -> Iterator[GateReport]:
         elif stage.gate != INSTALL:
             yield _left_out(track.part, stage, stage.skipped)
         elif track.wants_install:
-            yield _nothing_installed(track.part)
+            yield _nothing_installed(track.part, sandbox)

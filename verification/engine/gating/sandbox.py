@@ -40,6 +40,9 @@ class Sandbox(Protocol):
             SandboxLost: the engine is gone, or has not the image.
         """
 
+    def told(self, part: Part) -> str:
+        """What an install that is not done again said as it was; '' where nobody knows."""
+
     def box(self, part: Part, image: str = "") -> AbstractContextManager[Box]:
         """Open a container with the work in it; of the tools alone where no image is named.
 
