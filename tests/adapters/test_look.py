@@ -27,6 +27,7 @@ from verification.engine.reports.model import ProblemSeverity
 from verification.engine.reports.problems import ProblemFormat, read_problems
 
 TOOLS = Path("verification/adapters/sandbox/tools")
+MODULES = ("look_languages.py", "look_levels.py", "look_report.py", "look_tool.py")
 RUFF = "bin/ruff"
 KINGFISHER = "look/kingfisher/bin/kingfisher"
 SEMGREP = "look/semgrep/bin/semgrep-core"
@@ -43,7 +44,7 @@ NOTHING: dict[str, Any] = {
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
     """Tools that find nothing, beside work of one file."""
-    for name in ("look.py", "look_languages.py", "look_levels.py"):
+    for name in ("look.py", *MODULES):
         shutil.copy(TOOLS / name, tmp_path / name)
     (tmp_path / "look/cache").mkdir(parents=True)
     (tmp_path / "rules").mkdir()

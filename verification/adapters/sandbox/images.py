@@ -60,6 +60,8 @@ _FILES: Mapping[str, tuple[str, ...]] = {
         "look.py",
         "look_languages.py",
         "look_levels.py",
+        "look_report.py",
+        "look_tool.py",
         *sorted(f"rules/{one.name}" for one in (FOLDER / "rules").glob("*.yaml")),
     ),
     "go": ("go.mod", "warm_test.go"),
