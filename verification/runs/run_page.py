@@ -18,6 +18,7 @@ from processes.selectors import definition_of
 from verification.engine.outcome import FindingVerdict
 from verification.runs import wording
 from verification.runs.artefacts import Mark
+from verification.runs.choice import Choice
 from verification.runs.gating.page import GatesPart, gates_part
 from verification.runs.judged_page import JudgedParts
 from verification.runs.material import DIFF, LINES_BEFORE_PLACE, OUTPUT, Material, Pane
@@ -26,7 +27,6 @@ from verification.runs.places import place_of
 from verification.runs.score_page import ShownScore, score_of
 from verification.runs.steps import Step
 from verification.runs.undecided import Undecided, undecided
-from verification.runs.viewing.viewer import Place, places_of
 from verification.runs.waivers.page import Beside, beside, remark
 
 MAX_ATTEMPTS_LISTED = 20
@@ -50,43 +50,6 @@ def run_of(project: Project, uuid: UUID) -> Run | None:
         .filter(project=project, uuid=uuid)
         .first()
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """What of the run's material is looked at: the place of a finding, or a whole artefact."""
-
-    at: int = 0
-    show: str = ""
-    path: str = ""
-    evidence: str = ""
-    made: str = ""
-    claims: str = ""
-    places: tuple[Place, ...] = ()
-    """What an address marks beside the findings, in what else it names."""
-    rule: str = ""
-    finding: str = ""
-    """A fingerprint."""
-
-    @classmethod
-    def of(cls, query: Mapping[str, str]) -> Choice:
-        """As it stands in a page's address."""
-        at = query.get("at", "")
-        return cls(
-            at=int(at) if at.isdecimal() and len(at) < 6 else 0,
-            show=query.get("show", ""),
-            path=query.get("file", "").replace("\x00", ""),
-            evidence=query.get("evidence", ""),
-            made=query.get("made", ""),
-            claims=query.get("claims", ""),
-            places=places_of(query.get("places", "")),
-            rule=query.get("rule", ""),
-            finding=query.get("finding", ""),
-        )
-
-    @property
-    def is_of_material(self) -> bool:
-        return bool(self.show or self.path or self.evidence or self.made)
 
 
 @dataclass(frozen=True, slots=True)

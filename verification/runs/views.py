@@ -22,13 +22,14 @@ from processes.models import Process
 from verification.engine.outcome import Outcome, SeverityClass, Verdict
 from verification.runs import judge_wording, reverifying, selectors, services, wording
 from verification.runs import overview as overview_page
+from verification.runs.choice import Choice
 from verification.runs.evidence_store import EvidenceLost, read_blob
 from verification.runs.exports import attachment
 from verification.runs.models import Blob, Evaluation, Run, RunState
 from verification.runs.named import file_named, run_named
 from verification.runs.overview_judging import COST_HEIGHT, COST_WIDTH
 from verification.runs.review_figures import review_figures
-from verification.runs.run_page import Choice, RunPage
+from verification.runs.run_page import RunPage
 from verification.runs.selectors import OF_A_RULE, Only, ReviewFilter, RunFilters
 
 MAX_LIVE_ROWS = 200

@@ -31,8 +31,9 @@ from verification.reviews.queue.selectors import TELLING_NOTHING, QueueFilters, 
 from verification.reviews.reasons import reason_words
 from verification.reviews.undoing import last_decisions
 from verification.runs import wording
+from verification.runs.choice import Choice
 from verification.runs.models import GateResult, Review, ReviewState, Run
-from verification.runs.run_page import Choice, RunPage, run_of
+from verification.runs.run_page import RunPage, run_of
 
 WAITING_CAP = 999
 SOON = timedelta(days=14)

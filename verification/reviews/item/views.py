@@ -13,7 +13,7 @@ from loomverify.accounts.access import AccessRequest, project_page
 from loomverify.errors import InputError
 from verification.reviews.item.item_page import ItemPage, item_page
 from verification.reviews.queue.selectors import QueueFilters
-from verification.runs.run_page import Choice
+from verification.runs.choice import Choice
 
 WHOLE = "reviews/review_item.html"
 PARTS = {

@@ -16,9 +16,10 @@ from processes.selectors import definition_of
 from verification.engine.finding import Finding
 from verification.engine.shadow import Aligned, SideOutcome
 from verification.runs import wording
+from verification.runs.choice import Choice
 from verification.runs.models import Evaluation, Run
 from verification.runs.places import place_of
-from verification.runs.run_page import Choice, ListedFinding, RunPage, run_of
+from verification.runs.run_page import ListedFinding, RunPage, run_of
 from verification.runs.wording import Headline
 from verification.trials.judging import services
 from verification.trials.judging import wording as words

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 from loomverify.accounts.access import AccessRequest, project_page
 from loomverify.accounts.models import Role
 from loomverify.errors import NotFound
-from verification.runs.run_page import Choice
+from verification.runs.choice import Choice
 from verification.trials.judging import services
 from verification.trials.judging.asked_beside import differences_of
 from verification.trials.judging.blind_page import BlindPage, blind_page
