@@ -58,7 +58,7 @@ def _shows(trial: Any) -> Callable[[], object]:
     from loomverify.accounts.models import Role
     from tests.builders import make_user, signed_in
 
-    client = signed_in(make_user(trial.project, Role.REVIEWER, "trials"))
+    client = signed_in(make_user(trial.project, Role.REVIEWER, trial.project.slug))
     url = reverse("trial", args=[trial.project.slug, trial.uuid])
 
     def show() -> None:
