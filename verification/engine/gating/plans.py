@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from verification.engine.gating.plain import is_plain
 
@@ -34,7 +35,9 @@ _HEADING = re.compile(
 )
 _FENCE = re.compile(r"^(?P<indent>[ \t]{0,20})(?P<fence>`{3,}|~{3,})\s*(?P<info>[^`]*)$")
 _INLINE = re.compile(r"`+([^`]+)`+\.?")
-_BULLET = re.compile(r"\s{0,20}(?:[-*+]|\d{1,3}[.)])\s+`([^`]+)`\s*(?:[.:(–—-].*)?")  # noqa: RUF001
+_REMARKED = re.compile(r"`([^`]+)`\s*(?:[.:(–—-].*)?")  # noqa: RUF001
+_BULLET = re.compile(r"\s{0,20}(?P<mark>[-*+]|\d{1,3}[.)])\s+(?P<entry>\S.*)")
+_BETWEEN = re.compile(r"(?:,|;|&&|,?\s+and|,?\s+then|,?\s+and\s+then)\s*")
 _PROMPT = re.compile(r"^\s*[$%>]\s+")
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 
@@ -78,8 +81,8 @@ def blocks_of(plan: str) -> Iterator[Block]:
     """Yield what the plan names for its gates, in the plan's order.
 
     A heading is bold, of Markdown, or a line that ends with a colon. Commands stand in a fenced or
-    an indented block below it, each in backticks in a list, or behind the colon: in backticks, or
-    plain, where nothing else could be meant. What is no shell's is none.
+    an indented block below it, each in an entry of a list or in a line, or behind the colon: in
+    backticks, or plain, where nothing else could be meant. What is no shell's is none.
     """
     lines = _unwrapped(plan[:MAX_PLAN_CHARS].splitlines(), MARKDOWN)
     position = 0
@@ -119,9 +122,7 @@ def _below(heading: Heading, lines: Sequence[str], position: int) -> tuple[Block
     """What stands below a heading, and the line behind it."""
     block = Block(heading.gate, heading.folder)
     if heading.rest:
-        inline = _INLINE.fullmatch(heading.rest)
-        plain = [heading.rest] if heading.names_commands and is_plain(heading.rest) else []
-        return replace(block, commands=_clean([inline[1]] if inline else plain)), position
+        return replace(block, commands=_clean(_behind(heading))), position
     while position < len(lines) and not lines[position].strip():
         position += 1
     if position == len(lines):
@@ -130,8 +131,11 @@ def _below(heading: Heading, lines: Sequence[str], position: int) -> tuple[Block
     if fence is None:
         if not heading.names_commands:
             return block, position
-        found = list(_listed(lines, position)) or list(_indented(lines, position))
-        return replace(block, commands=_clean(found)), position + len(found)
+        found, end = _listed(lines, position)
+        if not found:
+            found = list(_indented(lines, position)) or _lined(lines, position)
+            end = position + len(found)
+        return replace(block, commands=_clean(found)), end
     end = _past_fence(lines, position)
     info = fence["info"].split()
     shell = info[0].lower() if info else ""
@@ -171,13 +175,65 @@ def _past_fence(lines: Sequence[str], position: int) -> int:
     return len(lines) + 1
 
 
-def _listed(lines: Sequence[str], position: int) -> Iterator[str]:
-    """Commands in backticks, each an entry of a list."""
-    for line in lines[position:]:
+def _behind(heading: Heading) -> Sequence[str]:
+    """Commands in the heading's own line: one, or several in backticks."""
+    inline = _INLINE.fullmatch(heading.rest)
+    if inline or not heading.names_commands:
+        return [inline[1]] if inline else []
+    # What stands between backticks, before the first and behind the last one, too.
+    between, commands = heading.rest.split("`")[::2], heading.rest.split("`")[1::2]
+    if len(commands) > 1 and not between[0] and between[-1] in ("", "."):
+        return commands if all(map(_BETWEEN.fullmatch, between[1:-1])) else []
+    one = _one(heading.rest)
+    return [one] if one else []
+
+
+def _one(text: str) -> str:
+    """The command that these words are: in backticks, maybe with a remark behind it, or plain."""
+    match = _REMARKED.fullmatch(text.strip())
+    if match:
+        return match[1]
+    return text.strip() if is_plain(text) else ""
+
+
+def _listed(lines: Sequence[str], position: int) -> tuple[Sequence[str], int]:
+    """Commands that are each an entry of a list, and the line behind the last one.
+
+    Entries in backticks may have others behind them, which are prose; beside plain ones nobody knows.
+    """
+    entries = list(_entries(lines, position))
+    found = [(end, entry, _one(entry)) for end, entry in entries]
+    commands = list(takewhile(lambda one: one[2], found))
+    is_sure = len(commands) == len(found) or all("`" in entry for _, entry, _ in commands)
+    if not commands or not is_sure:
+        return [], position
+    return [command for _, _, command in commands], commands[-1][0]
+
+
+def _entries(lines: Sequence[str], position: int) -> Iterator[tuple[int, str]]:
+    """Those of one list, each with the line behind it. Blank lines may stand between them."""
+    mark, is_apart = "", False
+    for end, line in enumerate(lines[position:], position + 1):
         match = _BULLET.fullmatch(line)
-        if match is None:
+        if line.strip() and (match is None or _heading(line)):
             return
-        yield match[1]
+        if match is None:
+            is_apart = True
+        elif mark and is_apart and match["mark"][-1] != mark:
+            return
+        else:
+            mark, is_apart = match["mark"][-1], False
+            yield end, match["entry"]
+
+
+def _lined(lines: Sequence[str], position: int) -> Sequence[str]:
+    """Commands that have a line each, where the paragraph holds nothing else."""
+    found: list[str] = []
+    for line in lines[position:]:
+        if not line.strip() or _heading(line) or _FENCE.match(line):
+            break
+        found.append(_one(line))
+    return found if all(found) else []
 
 
 def _indented(lines: Sequence[str], position: int) -> Iterator[str]:
