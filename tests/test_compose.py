@@ -7,11 +7,14 @@ from typing import Any
 import pytest
 import yaml
 
+from loomverify.env import SANDBOXED
+
 ROOT = Path(__file__).resolve().parent.parent
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "compose.yaml").read_text())
 SERVICES: dict[str, Any] = COMPOSE["services"]
 OURS = ("setup", "web", "worker", "sandbox", "relay", "scheduler")
 SOCKET = "/var/run/docker.sock"
+PREFIXES = ("LOOMVERIFY_JUDGE", "LOOMVERIFY_ALTERNATE_JUDGE")
 LASTING = tuple(name for name in SERVICES if name != "setup")
 
 
@@ -67,6 +70,17 @@ def test_what_must_be_set_stops_the_start_with_a_reason(variable: str) -> None:
     text = (ROOT / "compose.yaml").read_text()
 
     assert re.search(rf"\$\{{{variable}:\?[^}}]+\}}", text)
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_whatever_an_operator_may_set_comes_through(name: str) -> None:
+    source = (ROOT / "loomverify" / "env.py").read_text()
+    images = {f"LOOMVERIFY_SANDBOX_IMAGE_{one.upper()}" for one in SANDBOXED}
+
+    read = {one for one in re.findall(r'"(LOOMVERIFY_[A-Z_]+)"', source) if one not in PREFIXES}
+
+    assert len(read) > 10
+    assert images | read <= set(SERVICES[name]["environment"])
 
 
 @pytest.mark.parametrize("name", OURS)
