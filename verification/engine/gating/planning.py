@@ -24,6 +24,7 @@ from verification.engine.gating.planned import planned_of
 from verification.engine.gating.plans import commands_of
 from verification.engine.gating.recipes import Files, part_of
 from verification.engine.gating.stages import BUILD, LINT, RUN, TEST, Part
+from verification.engine.gating.stepping import Steps
 from verification.engine.gating.words import with_reports
 
 SPOKEN = {
@@ -94,7 +95,8 @@ def parts_of(
 ) -> list[Part]:
     """`replaced` are the gates whose commands a plan may name, `seconds` the process's own limits."""
     parts = []
-    named = _by_component(own.components, planned)
+    folders = tuple(dict.fromkeys(one.folder for one in own.components))
+    named = _by_component(own.components, Steps(folders, sorted(files.paths)).taken(planned))
     for component in own.components:
         part = _doubted(part_of(component, files, own.components), files)
         module = next((one.cover.module for one in part.stages if one.cover), "")
