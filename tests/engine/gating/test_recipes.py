@@ -119,6 +119,9 @@ def test_what_only_looks_at_python_is_run_apart_from_its_code() -> None:
     [
         ("jest", "jest --bail=0 --json", TestFormat.JEST),
         ("NODE_ENV=test jest --coverage", "NODE_ENV=test jest --coverage --bail=0 --json", TestFormat.JEST),
+        ("cross-env NODE_ENV=test jest", "cross-env NODE_ENV=test jest --bail=0 --json", TestFormat.JEST),
+        ("cross-env CI=1 A=b npx mocha", "cross-env CI=1 A=b mocha --no-bail", TestFormat.MOCHA),
+        ("cross-env CI=1 node --test", "npm test --silent", None),
         ("jest --watchAll", "jest --bail=0 --json", TestFormat.JEST),
         ("jest --watch --watchAll=true src", "jest src --bail=0 --json", TestFormat.JEST),
         ("jest --watchAll false --watchman", "jest --watchman --bail=0 --json", TestFormat.JEST),

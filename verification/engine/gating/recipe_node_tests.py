@@ -16,6 +16,8 @@ MAX_SCRIPT_CHARS = 2_000
 _NO_TEST = re.compile(r"no test specified", re.IGNORECASE)
 _SIMPLE = re.compile(r"[^;&|<>`$\n\\()]+")
 """One command, which takes further arguments at its end."""
+_FIRST = r"(?:cross-env )?(?:\w+=\S* )*"
+"""What names variables for one command: a shell, or the package that does it on every system."""
 _WATCH = re.compile(r" (?:--watch(?:All)?(?:[= ](?:true|false))?|--watch-path=\S+)(?= |$)")
 _WATCH_SHORT = re.compile(r"\b((?:mocha|ava)(?: [^\n]*)?) -w(?= |$)")
 _JEST = f'--bail=0 --json --outputFile "{REPORT}"'
@@ -50,7 +52,7 @@ _MOCHA_LINES = Cover(
 fi""",
 )
 _RUNNERS: Sequence[tuple[re.Pattern[str], str, TestFormat, Cover | None]] = tuple(
-    (re.compile(rf"(?:\w+=\S* )*(?:npx )?{runner}(?: [^\n]*)?"), arguments, form, cover)
+    (re.compile(rf"{_FIRST}(?:npx )?{runner}(?: [^\n]*)?"), arguments, form, cover)
     for runner, arguments, form, cover in (
         ("vitest", _VITEST, TestFormat.JEST, _VITEST_LINES),
         ("jest", _JEST, TestFormat.JEST, _JEST_LINES),
@@ -62,7 +64,8 @@ _RUNNERS: Sequence[tuple[re.Pattern[str], str, TestFormat, Cover | None]] = tupl
         ),
     )
 )
-_NPX = re.compile(r"\A((?:\w+=\S* )*)npx (?:--no-install )?(?=\w)")
+_NPX = re.compile(rf"\A({_FIRST})npx (?:--no-install )?(?=\w)")
+# Node's own runner is nobody's package: none of the work's stands before it.
 _NODE_TEST = re.compile(r"(?:\w+=\S* )*node (?:\S+ )*--test(?: [^\n]*)?")
 _OWN_REPORTER = re.compile(r" --test-reporter[= ]\S+")
 _FLAG = re.compile(r"--test(?= |$)")
@@ -73,7 +76,7 @@ _LINES = Cover(
     CoverageFormat.LCOV,
 )
 _ON_OUTPUT: Sequence[tuple[re.Pattern[str], str]] = tuple(
-    (re.compile(rf"(?:\w+=\S* )*(?:npx )?{runner}(?: [^\n]*)?"), arguments)
+    (re.compile(rf"{_FIRST}(?:npx )?{runner}(?: [^\n]*)?"), arguments)
     for runner, arguments in (("tape", ""), ("ava", " --tap"))
 )
 """They print what they report."""
