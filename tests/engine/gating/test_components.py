@@ -45,6 +45,35 @@ def test_every_marker_is_a_component_of_its_folder(files: dict[str, str], found:
     assert names(files) == found
 
 
+TOGETHER = {
+    "Makefile": "test:\n\tcd api && pytest",
+    "api/pytest.ini": "",
+    "api/a.py": "",
+    "web/go.mod": "",
+}
+
+
+@pytest.mark.parametrize(
+    ("more", "words", "is_left"),
+    [
+        ({}, "", False),
+        ({}, "Make it fast.", False),
+        ({"node_modules/x/a.js": ""}, "", False),
+        ({"tools/a.py": ""}, "", True),
+        ({"tests/all.sh": ""}, "", True),
+        ({}, "Test commands:\n- make test", True),
+        ({}, "Run `make check` before.", True),
+        ({"CMakeLists.txt": ""}, "", True),
+    ],
+)
+def test_a_makefile_that_only_joins_components_is_none(
+    more: dict[str, str], words: str, *, is_left: bool
+) -> None:
+    found = names({**TOGETHER, **more}, words)
+
+    assert found == [*([". (make)"] if is_left else []), "api (python)", "web (go)"]
+
+
 @pytest.mark.parametrize(
     ("paths", "words", "found"),
     [

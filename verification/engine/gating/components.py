@@ -67,6 +67,12 @@ SUFFIXES = {
     Language.PHP: (".php",),
     Language.DOTNET: (".cs", ".fs", ".vb"),
 }
+_CODE = (
+    *(ending for endings in SUFFIXES.values() for ending in endings),
+    *(".c", ".cc", ".cpp", ".cxx", ".h", ".hpp", ".sh", ".bats"),
+)
+_MAKES = re.compile(r"(?:`|^[\s$>*-]*)make(?=[\s`]|$)", re.MULTILINE)
+"""The plan names a command of it."""
 PROJECTS = (".csproj", ".fsproj", ".vbproj", ".sln")
 WEAK = frozenset({"requirements.txt", "pytest.ini"})
 """Below a component of their language they belong to it: docs and tests have their own."""
@@ -136,6 +142,8 @@ def components_of(
     known = tuple(paths)
     marked = _without_documentation(_marked(known), known)
     own = _without_members(marked[:MAX_MARKED], read, named)
+    if not _MAKES.search(words):
+        own = tuple(one for one in own if one.folder in named or not _only_joins(one, own, known))
     if not own:
         return Components(_by_words(known, words))
     more = max(0, len(marked) - MAX_MARKED)
@@ -187,6 +195,22 @@ def _without_members(
         if not any(_belongs(component, one, read, declared) for one in same):
             kept.append(component)
     return tuple(kept)
+
+
+def _only_joins(component: Component, others: Sequence[Component], paths: Sequence[str]) -> bool:
+    """Whether it is a Makefile above components that all code is in: each of them is tried itself.
+
+    It would run their tools in an image that has none of them.
+    """
+    below = [one for one in others if _is_below(one.folder, component.folder)]
+    if component.markers != ("Makefile",) or not below:
+        return False
+    inner = tuple(one.path("") for one in below)
+    return all(
+        path.startswith(inner) or not IGNORED.isdisjoint(path.split("/"))
+        for path in component.all_of(paths)
+        if path.endswith(_CODE)
+    )
 
 
 def _is_below(folder: str, other: str) -> bool:
