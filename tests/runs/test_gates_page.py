@@ -496,6 +496,18 @@ def test_what_failed_before_the_work_is_marked_and_its_gates_stand_below(run: Ru
     assert "run by no test: 4-9</span>" in covered.partition("gone.py")[2]
 
 
+def test_of_tests_of_one_name_the_one_in_the_file_that_failed_before_is_marked(run: Run) -> None:
+    both = [failed("renders", path=one, file=one) for one in ("a.test.js", "b.test.js")]
+    row = make_gate(live_of(run), status=Status.FAILED, tests=counted(both))
+    row.report |= {"failures": row.report["failures"][1:], "old_failures": 1}
+    row.save()
+
+    report = html_of(run, gate_url(row))
+
+    old, fresh = (part[:400] for part in report.split("renders</b>")[1:])
+    assert ("before the work, too" in old, "before the work, too" in fresh) == (True, False)
+
+
 def test_a_problem_tells_who_accepts_it_and_which_was_there_before(run: Run) -> None:
     old, new, waived = (Problem(f"It is {one}.", "a.py", 1, rule="S602") for one in "onw")
     found = gathered([old, new, waived])

@@ -265,6 +265,54 @@ def test_a_name_that_passed_as_well_excuses_nothing() -> None:
     assert codes(report)[0] == ("tests_failed", Enforcement.HARD)
 
 
+def renders(**files: bool) -> Judged:
+    """A test of one name in each of these files, and whether it passes there."""
+    cases = [
+        TestCase(
+            "renders",
+            CaseStatus.PASSED if is_good else CaseStatus.FAILED,
+            path=f"{name}.test.js",
+            file=f"{name}.test.js",
+        )
+        for name, is_good in files.items()
+    ]
+    found = counted(cases)
+    bad = tuple(one for one in cases if one.status.is_bad)
+    status = Status.FAILED if bad else Status.PASSED
+    report = GateReport(
+        "test", status, exit_code=int(bool(bad)), tests=found.counts, failures=bad, command="jest"
+    )
+    return Judged(report, tests=found)
+
+
+@pytest.mark.parametrize(
+    ("candidate", "base", "code"),
+    [
+        (renders(a=False, b=True), renders(a=False, b=True), ("tests_failed", Enforcement.OBSERVE)),
+        (renders(a=True, b=False), renders(a=False, b=True), ("tests_failed", Enforcement.HARD)),
+        (renders(a=False, b=False), renders(a=False, b=True), ("tests_failed", Enforcement.HARD)),
+        (renders(a=True, c=False), renders(a=False), ("tests_failed", Enforcement.HARD)),
+        (renders(moved=False), renders(a=False), ("tests_failed", Enforcement.OBSERVE)),
+        (renders(a=False), renders(a=False, b=True), ("gate_error", Enforcement.HARD)),
+    ],
+    ids=["as before", "exchanged", "one more", "mended and a new one", "moved", "one is gone"],
+)
+def test_tests_of_one_name_are_known_by_their_files(
+    candidate: Judged, base: Judged, code: tuple[str, Enforcement]
+) -> None:
+    assert codes(compared(candidate, base))[0] == code
+
+
+def test_where_a_report_names_no_file_a_name_that_passed_excuses_nothing_still() -> None:
+    told = renders(a=False, b=True)
+    assert told.tests
+    unnamed = Judged(told.report, replace(told.tests, cases=tuple(
+        replace(one, file="") for one in told.tests.cases
+    )))  # fmt: skip
+
+    assert codes(compared(told, unnamed))[0] == ("tests_failed", Enforcement.HARD)
+
+
 def test_more_than_is_kept_one_by_one_is_doubt() -> None:
     many = [str(number) for number in range(1_001)]
     alike = Judged(looked(*("same" for _ in many)).report, problems=looked(*many).problems)

@@ -142,6 +142,23 @@ def test_nothing_bad_is_read_from_a_run_that_succeeded_and_nothing_good_alone_fr
     assert bool(bad) is (exit_code not in (0, 5)) or counts.ran == 0
 
 
+@pytest.mark.parametrize(
+    ("written_in", "report", "file"),
+    [
+        (JEST, "recorded/jest/calc.json", "j/calc.test.js"),
+        (JEST, "recorded/vitest/calc.json", "v/calc.test.js"),
+        (MOCHA, "recorded/mocha/calc.json", "m/calc.js"),
+        (RSPEC, "recorded/rspec/calc.json", "spec/calc_spec.rb"),  # One fails in lib/calc.rb.
+    ],
+)
+def test_a_test_is_told_with_the_file_it_stands_in_wherever_it_failed(
+    written_in: TestFormat, report: str, file: str
+) -> None:
+    found = read_tests(written_in, (HERE / report).read_bytes())
+
+    assert {one.file for one in found.cases} == {file}
+
+
 @pytest.mark.parametrize(("written_in", "report", "_exit", "_counts"), REPORTS)
 def test_windows_ends_of_lines_change_no_count(
     written_in: TestFormat, report: str, _exit: int, _counts: tuple[int, int, int, int]

@@ -130,7 +130,8 @@ def fails_alike(report: GateReport, other: GateReport) -> bool:
 
 
 def _weighed(candidate: Judged, base: Judged) -> GateReport:
-    failures = _new(_bad(candidate), _bad(base), _case, never={*map(_case, _good(base))})
+    case = _known_by(candidate, base)
+    failures = _new(_bad(candidate), _bad(base), case, never={*map(case, _good(base))})
     problems = _new(_problems(candidate), _problems(base), _problem)
     return replace(
         candidate.report,
@@ -158,7 +159,8 @@ def _why_not_excused(report: GateReport, candidate: Judged, base: Judged) -> str
         return "more failed before and after the work than can be compared"
     if any(one.status is CaseStatus.ERROR for one in _bad(candidate)):
         return "what did not get as far as to fail kept tests from running, before the work as well"
-    if {*map(_case, _good(base))} - {*map(_case, _cases(candidate))}:
+    case = _known_by(candidate, base)
+    if {*map(case, _good(base))} - {*map(case, _cases(candidate))}:
         return "tests that passed before the work did not run"
     return ""
 
@@ -230,9 +232,20 @@ def _new(
     return found
 
 
-def _case(case: TestCase) -> Hashable:
+def _case(case: TestCase) -> tuple[str, str]:
     """A test is known by its name: how it fails may differ each time."""
     return case.suite, case.name
+
+
+def _known_by(candidate: Judged, base: Judged) -> Callable[[TestCase], Hashable]:
+    """By its file, too, where several have its name: else files may move."""
+    shared: set[Hashable] = set()
+    fileless: set[Hashable] = set()
+    for told in (candidate, base):
+        shared |= {name for name, many in Counter(map(_case, _cases(told))).items() if many > 1}
+        fileless |= {_case(one) for one in _cases(told) if not one.file}
+    shared -= fileless
+    return lambda one: (*_case(one), one.file if _case(one) in shared else "")
 
 
 def _problem(problem: Problem) -> Hashable:

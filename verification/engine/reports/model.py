@@ -71,7 +71,8 @@ class TestCounts:
 class TestCase:
     """One test. `suite` is what it stands in: a class, a describe block, a package, a file.
 
-    `path` is relative to the workspace, '' where the report does not say; `line` counts from 1.
+    `path` is where it failed, or stands, relative to the workspace, '' where the report does not say;
+    `line` counts from 1. `file` is where it stands, of reports that say so of every test.
     """
 
     __test__ = False
@@ -83,6 +84,7 @@ class TestCase:
     path: str = ""
     line: int | None = None
     duration_ms: int = 0
+    file: str = ""
 
     @classmethod
     def from_json(cls, saved: Mapping[str, Any]) -> Self:

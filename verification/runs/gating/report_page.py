@@ -149,7 +149,7 @@ class GatePage:
         return len(unrun | set(self._record.covered())) - len(self.covered)
 
     @cached_property
-    def _new(self) -> frozenset[tuple[str, str]] | None:
+    def _new(self) -> frozenset[tuple[str, str, str]] | None:
         """The tests that fail for the first time; None where all do, or not all are named."""
         report = self.report
         if report is None or not report.old_failures or self.tests is None:
@@ -157,7 +157,7 @@ class GatePage:
         bad = self.tests.counts.failed + self.tests.counts.errors
         if len(report.failures) != bad - report.old_failures:
             return None
-        return frozenset((one.suite, one.name) for one in report.failures)
+        return frozenset((one.suite, one.name, one.file) for one in report.failures)
 
     @cached_property
     def groups(self) -> list[TestGroup]:
@@ -169,7 +169,8 @@ class GatePage:
     def _test(self, number: int, case: TestCase, repeated: set[tuple[str, str]]) -> ShownTest:
         with_context = number < MAX_CONTEXTS and case.status.is_bad
         spot = self.spots.of(case.path, case.line, with_context=with_context)
-        is_old = self._new is not None and (case.suite, case.name) not in self._new
+        known_by = (case.suite, case.name, case.file)
+        is_old = self._new is not None and known_by not in self._new
         name, how = varied(case.name)
         label = how if how and (case.suite, name) in repeated else case.name
         return ShownTest(case, label, spot, number < MAX_OPEN, is_old=is_old)

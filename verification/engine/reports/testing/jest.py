@@ -79,6 +79,7 @@ def _case(test: Mapping[str, Any], path: object, folder: str) -> TestCase:
         path=inner,
         line=line if inner else None,
         duration_ms=lasting(test.get("duration")),
+        file=inner,
     )
 
 

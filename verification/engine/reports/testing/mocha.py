@@ -72,4 +72,5 @@ def _case(test: Mapping[str, Any], status: CaseStatus, folder: str) -> TestCase:
         path=path,
         line=line_after(told, posixpath.basename(path)),
         duration_ms=lasting(test.get("duration")),
+        file=path,
     )

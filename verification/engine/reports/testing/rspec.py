@@ -71,6 +71,7 @@ def _case(example: Mapping[str, Any], folder: str) -> TestCase:
         path=place[0],
         line=place[1] if place[0] else None,
         duration_ms=milliseconds(example.get("run_time")),
+        file=path,
     )
 
 
