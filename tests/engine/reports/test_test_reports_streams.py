@@ -239,6 +239,27 @@ def test_a_failure_of_dotnet_stands_where_its_first_line_with_a_place_says(
     assert (case.path, case.line) == place
 
 
+@pytest.mark.parametrize(
+    ("test", "said", "told"),
+    [
+        ("Works", "Shop.Tests.CartTests", ("Shop.Tests.CartTests", "Works")),  # NUnit, MSTest
+        ("Shop.CartTests.Works(n: 1.5)", "Shop.CartTests", ("Shop.CartTests", "Works(n: 1.5)")),
+        ("Works", "Shop.CartTests, Shop, Version=1.0.0.0", ("Shop.CartTests", "Works")),
+        ("Shop.CartTests.Works", "", ("", "Shop.CartTests.Works")),
+    ],
+)
+def test_a_test_of_dotnet_stands_in_its_class(test: str, said: str, told: tuple[str, str]) -> None:
+    content = (
+        f'<TestRun><Results><UnitTestResult testId="7" testName="{test}" outcome="Passed"/>'
+        f'</Results><TestDefinitions><UnitTest id="7"><TestMethod className="{said}"/></UnitTest>'
+        '</TestDefinitions><ResultSummary outcome="Completed"/></TestRun>'
+    )
+
+    [case] = read_tests(TRX, content.encode()).cases
+
+    assert (case.suite, case.name) == told
+
+
 def test_a_run_of_dotnet_that_was_aborted_says_why() -> None:
     aborted = read_tests(TRX, recorded("written/trx/aborted.trx")).cases[0]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from xml.etree.ElementTree import Element
 
 from verification.engine.reports.model import (
@@ -54,12 +54,23 @@ def _cases(root: Element, folder: str) -> list[TestCase]:
     if not summaries:
         raise Unreadable("The report has no summary: the run did not end.")
     results = [one for part in within(root, "Results") for one in part]
-    cases = [_case(one, folder) for one in _leaves(results)]
+    classes = _classes(root)
+    cases = [_case(one, folder, classes) for one in _leaves(results)]
     _agrees(summaries[0], len(results), cases)
     is_bad = any(case.status.is_bad for case in cases)
     if summaries[0].get("outcome") not in _GOOD_ENDS and not is_bad:
         cases.append(_ended_badly(summaries[0]))
     return cases
+
+
+def _classes(root: Element) -> Mapping[str, str]:
+    """By a test's id: NUnit and MSTest name a test by its method alone."""
+    return {
+        test.get("id") or "": name((method.get("className") or "").partition(", ")[0])
+        for part in within(root, "TestDefinitions")
+        for test in within(part, "UnitTest")
+        for method in within(test, "TestMethod")
+    }
 
 
 def _leaves(results: list[Element]) -> Iterator[Element]:
@@ -72,14 +83,17 @@ def _leaves(results: list[Element]) -> Iterator[Element]:
         yield from leaves or [result]
 
 
-def _case(result: Element, folder: str) -> TestCase:
+def _case(result: Element, folder: str, classes: Mapping[str, str]) -> TestCase:
+    suite = classes.get(result.get("testId") or "", "")
     outcome = result.get("outcome") or ""
     told = "\n".join(_told(result))
     said, line = _place(told[:_PLACED_CHARS])
     path = inner_path(said, folder)
     return TestCase(
-        name=name(result.get("testName")),
+        # xUnit names it with its class.
+        name=name(result.get("testName")).removeprefix(f"{suite}." if suite else ""),
         status=_STATUSES.get(outcome, CaseStatus.ERROR),
+        suite=suite,
         message=text(told),
         path=path,
         line=number(line) if path else None,
