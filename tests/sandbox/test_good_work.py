@@ -277,8 +277,19 @@ def test_a_project_of_django_is_tried_by_its_own_runner(engine: APIClient) -> No
     assert bad.reports["test"].status is Status.FAILED
 
 
-def test_several_commands_of_a_plan_find_pytest(engine: APIClient) -> None:
-    plan = "Test commands:\n```\npython -m pytest -q\npytest test_it.py\n```\n"
+@pytest.mark.parametrize(
+    "commands",
+    [
+        "python -m pytest -q\npytest test_it.py",
+        "export PYTHONPATH=.\npytest",
+        "PYTHONPATH=. pytest",
+        "PYTHONPATH=. python -m pytest && echo well",
+    ],
+)
+def test_commands_of_a_plan_find_pytest_where_the_work_installs_none(
+    engine: APIClient, commands: str
+) -> None:
+    plan = f"Test commands:\n```\n{commands}\n```\n"
     work = {"requirements.txt": "", "test_it.py": "def test_it(): pass\n"}
 
     good = tried(engine, work, "test", plan=plan).reports["test"]

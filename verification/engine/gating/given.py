@@ -28,12 +28,14 @@ from verification.engine.gating.stages import (
 REPLACED = frozenset({BUILD, TYPES, TEST, RUN})
 """What looks at the work on nobody's behalf is the table's; a process may leave lint to a plan."""
 _HERE = re.compile(r"\A\s*cd\s+\./?\s*&&\s*")
-# Work that counts on the table's runner need not install one.
-WITH_PYTEST = (
-    'python3 -c "import pytest" 2> /dev/null || { '
-    "export PYTHONPATH=$(echo /opt/loomverify/python/lib/python3*/site-packages); "
-    'pytest() { python3 -m pytest "$@"; }; }'
-)
+# Work that counts on the table's runner need not install one, wherever it says that its code lies.
+WITH_PYTEST = """python3 -c "import pytest" 2> /dev/null || {
+export LV_PYTEST=$(echo /opt/loomverify/python/lib/python3*/site-packages)
+export PYTHONPATH="$LV_PYTEST"
+python3() { PYTHONPATH="${PYTHONPATH:+$PYTHONPATH:}$LV_PYTEST" command python3 "$@"; }
+python() { PYTHONPATH="${PYTHONPATH:+$PYTHONPATH:}$LV_PYTEST" command python "$@"; }
+pytest() { python3 -m pytest "$@"; }
+}"""
 REPORTS = "The work names a command that reports nothing: the usual one was run."
 
 
@@ -130,8 +132,7 @@ def _replaced(stage: Stage, language: Language, commands: Sequence[str]) -> Stag
         told = with_report(stage, language, command) or asked(stage, language, command)
         if told:
             return stage.framed(told)
-    is_several = stage.gate == TEST and len(commands) > 1
-    is_by_pytest = is_several and language is Language.PYTHON and "pytest" in " ".join(commands)
-    first = (WITH_PYTEST,) if is_by_pytest else ()
+    is_of_python = language is Language.PYTHON and stage.gate == TEST
+    first = (WITH_PYTEST,) if is_of_python and "pytest" in " ".join(commands) else ()
     given = Stage(stage.gate, "\n".join((*first, *commands)), seconds=stage.seconds, is_given=True)
     return stage.framed(given)
