@@ -300,6 +300,55 @@ def test_commands_of_a_plan_find_pytest_where_the_work_installs_none(
     assert b"1 failed" in bad.ended["test"].out
 
 
+INSTALLED = {
+    "pyproject.toml": '[project]\nname = "w"\nversion = "1"\ndependencies = ["six"]\n'
+    '[build-system]\nrequires = ["setuptools"]\nbuild-backend = "setuptools.build_meta"\n'
+    '[tool.setuptools]\npy-modules = ["w"]\n',
+    "w.py": "import six\n",
+    "test_w.py": "import w\n\n\ndef test_w(): assert w.six\n",
+}
+NEEDING = {
+    "package.json": json.dumps(
+        {"dependencies": {"is-number": "7.0.0"}, "scripts": {"test": "node --test"}}
+    ),
+    "it.test.js": "const {test} = require('node:test');\n"
+    "test('it', () => require('node:assert')(require('is-number')(1)));\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("work", "commands", "broken"),
+    [
+        (INSTALLED, "pip install -e . && pytest -q", {"test_w.py": "def test_w(): assert 0\n"}),
+        (
+            INSTALLED,
+            "set -euo pipefail\nsource .venv/bin/activate\nuv sync --frozen\nuv run pytest",
+            {"test_w.py": "def test_w(): assert 0\n"},
+        ),
+        (
+            {**INSTALLED, "test_w.py": "import iniconfig\n\n\ndef test_w(): pass\n"},
+            "pip install iniconfig pytest 2> /dev/null\npoetry run python -m pytest",
+            {"test_w.py": "import iniconfig\n\n\ndef test_w(): assert 0\n"},
+        ),
+        (
+            NEEDING,
+            "npm ci\nnpm test",
+            {"it.test.js": "require('node:test')(() => { throw 1; });\n"},
+        ),
+    ],
+)
+def test_what_a_plan_installs_before_its_tests_was_installed_by_the_install(
+    engine: APIClient, work: dict[str, str], commands: str, broken: dict[str, str]
+) -> None:
+    plan = f"Test commands:\n```bash\n{commands}\n```\n"
+
+    good = tried(engine, work, "test", plan=plan).reports["test"]
+    bad = tried(engine, {**work, **broken}, "test", plan=plan).reports["test"]
+
+    assert (good.status, good.tests) == (Status.PASSED, TestCounts(passed=1)), good
+    assert (bad.status, bad.tests) == (Status.FAILED, TestCounts(failed=1)), bad
+
+
 RAKE = {"Gemfile": "", "Rakefile": "task default: :all\ntask(:all) { puts '3 of 3 passed' }\n"}
 COMPOSER = {
     "composer.json": json.dumps(

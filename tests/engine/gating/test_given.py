@@ -251,6 +251,24 @@ def test_another_languages_runner_is_a_command_like_any_other() -> None:
         assert planned(language, "test", "pytest -x") == Stage("test", "pytest -x", is_given=True)
 
 
+@pytest.mark.parametrize(
+    "commands",
+    [
+        ["set -euo pipefail", "./check.sh"],
+        ["source env.sh", "./check.sh"],
+        ["if [[ -f it ]]; then ./check.sh; fi"],
+        ["diff <(./a.sh) b.txt"],
+        ["./check.sh &> /dev/null"],
+    ],
+)
+def test_what_only_bash_understands_is_left_to_bash(commands: list[str]) -> None:
+    """A plain shell takes `&>` for a command in the background, which always ends well."""
+    told = planned(Language.GO, "test", *commands)
+
+    text = shlex.quote("\n".join(commands))
+    assert told == Stage("test", f"bash -ec {text}", is_given=True)
+
+
 def test_two_commands_are_never_taken_for_the_tables_runner() -> None:
     stage = planned(Language.PYTHON, "test", "pytest", "pytest -x")
 

@@ -403,3 +403,38 @@ def test_an_install_is_excused_by_a_line_that_says_what_the_image_lacks(
 
     assert report.status is status
     assert ("needs. no git here\n" in report.detail) is (status is Status.ERROR)
+
+
+OFFLINE = (
+    b"npm error code EAI_AGAIN\nnpm error syscall getaddrinfo\n",
+    b"ERROR: Could not find a version that satisfies the requirement hatchling (from versions: none)\n",
+    b"go: example.com/it: dial tcp: lookup proxy.golang.org: no such host\n",
+)
+
+
+@pytest.mark.parametrize("gate", ["build", "test"])
+@pytest.mark.parametrize("written", OFFLINE)
+def test_a_given_command_that_would_fetch_something_first_is_undecided(
+    gate: str, written: bytes
+) -> None:
+    stage = Stage(gate, "./install.sh && ./try.sh", is_given=True)
+    report = told(stage, Ended(exit_code=1, err=written))
+
+    assert report.status is Status.ERROR
+    assert reasons(report) == ["gate_error"]
+    assert "asked for the network, which only an install has" in report.detail
+
+
+@pytest.mark.parametrize(
+    ("stage", "ended"),
+    [
+        (PLAIN, Ended(exit_code=1, out=OFFLINE[0] + b"= 1 failed, 2 passed in 1.00s =\n")),
+        (PLAIN, Ended(exit_code=1, err=b"Traceback: it is broken\n")),
+        (Stage("run", "python main.py", is_given=True), Ended(exit_code=1, err=OFFLINE[0])),
+        (PYTEST, pytest_ended(1, MIXED, END.encode() + OFFLINE[0])),
+    ],
+)
+def test_tests_that_failed_and_were_counted_have_failed_whatever_else_is_said(
+    stage: Stage, ended: Ended
+) -> None:
+    assert told(stage, ended).status is Status.FAILED

@@ -15,6 +15,7 @@ from verification.engine.gating.stages import (
     BUILD,
     INSTALL,
     LINT,
+    RUN,
     SECURITY,
     TEST,
     TYPES,
@@ -53,6 +54,8 @@ NONE_FOUND: Mapping[TestFormat | ProblemFormat, re.Pattern[str]] = {
     TestFormat.MOCHA: re.compile(r"^Error: No test files found", re.MULTILINE),
 }
 NO_REPORT = "There is none."
+_NONE_OFFERED = b"(from versions: none)"
+"""So pip says of any package where there is no network."""
 UNKNOWN = "which failures there are is not known"
 OWN_WORD = "The work itself names the command."
 
@@ -150,7 +153,7 @@ def _tested(part: Part, stage: Stage, ended: Ended, told: GateReport) -> Judged:
     try:
         report = _test_report(part, stage, ended)
     except Unreadable as error:
-        return Judged(_without_report(told, stage, ended, str(error)))
+        return Judged(_offline(_without_report(told, stage, ended, str(error)), stage, ended))
     report = _explained(report, ended)
     told = replace(
         told,
@@ -162,10 +165,20 @@ def _tested(part: Part, stage: Stage, ended: Ended, told: GateReport) -> Judged:
         why = "ended well before its runner came to its end"
         return Judged(replace(told, contradiction=why), tests=report)
     if report.is_guess and not report.counts.ran and ended.exit_code not in (0, NO_TESTS_EXIT_CODE):
-        told = replace(told, tests=None, is_guess=False)
+        told = _offline(replace(told, tests=None, is_guess=False), stage, ended)
     if told.status is Status.FAILED and not told.failures:
         told = replace(told, detail=f"{told.name} failed.{last_words(ended)}")
     return Judged(told, tests=report)
+
+
+def _offline(told: GateReport, stage: Stage, ended: Ended) -> GateReport:
+    """Somebody's own command that would fetch something first, which only an install can."""
+    is_bare = stage.is_given and stage.expected is None and told.status is Status.FAILED
+    written = ended.out + ended.err
+    if not is_bare or not (_NONE_OFFERED in written or tells_of_network(written)):
+        return told
+    said = f"{told.name} asked for the network, which only an install has.{last_words(ended)}"
+    return replace(told, status=Status.ERROR, detail=said)
 
 
 def _found_none(stage: Stage, ended: Ended) -> bool:
@@ -217,7 +230,7 @@ def _looked_at(part: Part, stage: Stage, ended: Ended, told: GateReport) -> Judg
     if stage.expected is None:
         if told.status is Status.FAILED:
             told = replace(told, detail=f"{told.name} failed.{last_words(ended)}")
-        return Judged(told)
+        return Judged(_offline(told, stage, ended) if stage.gate != RUN else told)
     assert isinstance(stage.expected.format, ProblemFormat)  # noqa: S101 - by the recipes
     try:
         content = _reported(stage, ended)

@@ -22,6 +22,7 @@ from verification.engine.gating.overrides import (
 )
 from verification.engine.gating.planned import planned_of
 from verification.engine.gating.plans import commands_of
+from verification.engine.gating.preparing import prepared
 from verification.engine.gating.recipes import Files, part_of
 from verification.engine.gating.stages import BUILD, LINT, RUN, TEST, Part
 from verification.engine.gating.stepping import Steps
@@ -104,7 +105,9 @@ def parts_of(
         said = own.owns.get(component, Own(component.folder))
         by_plan = named.get(component, Named())
         itself = Named(said.commands, said.starts).without(by_plan.gates)
+        part, itself = prepared(part, itself, files.paths)
         part = with_named(part, itself, files.paths, is_own=True)
+        part, by_plan = prepared(part, by_plan, files.paths)
         part = with_named(part, by_plan, files.paths, replaced=replaced)
         part = with_reports(part, said.reports, module)
         parts.append(with_fewer(with_fewer(part, said.seconds), by_plan.seconds))

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from verification.engine.gating.given import Named
+from verification.engine.gating.launchers import stepped
 
 _STEP = re.compile(
     r"cd\s+(?P<quote>[\"']?)(?P<to>[\w./@+-]+)(?P=quote)\s*(?:(?:&&|;)\s*(?P<rest>\S.*))?"
@@ -89,7 +90,7 @@ class Steps:
         here = ""
         for command in commands:
             group, before = _GROUP.fullmatch(command.strip()), here
-            inner = group[1].strip() if group else command
+            inner = stepped(group[1].strip() if group else command, self.folders)
             is_quoted = any(mark in inner for mark in "\"'`$|")
             for one in [inner] if is_quoted else map(str.strip, _FURTHER.split(inner)):
                 step = _STEP.fullmatch(one)
