@@ -78,6 +78,30 @@ def test_what_is_no_summary_line_of_pytest_counts_nothing(line: str) -> None:
         ("\u2139 tests 4\n\u2139 pass 1\n\u2139 fail 1\n\u2139 cancelled 1\n\u2139 skipped 1\n\u2139 todo 0", TestCounts(1, 2, 0, 1)),
         ("Passed!  - Failed:     0, Passed:     3, Skipped:     1, Total:     4, Duration: 9 ms - x.dll",
          TestCounts(3, 0, 0, 1)),
+        ("     Summary [   2.000s] 5 tests run: 5 passed, 0 skipped", TestCounts(5)),
+        ("     Summary [  15.750s] 8/10 tests run: 5 passed (1 slow, 1 flaky, 1 leaky), 2 failed, "
+         "1 exec failed, 1 timed out, 2 skipped", TestCounts(5, 3, 1, 2)),
+        ("     Summary [  45.250s] 15 stress run iterations: 12 passed, 3 failed; cancelled due to interrupt",
+         TestCounts(12, 3)),
+        ("\x1b[32;1m     Summary\x1b[0m [   0.012s] \x1b[1m2\x1b[0m tests run: \x1b[1m1\x1b[0m "
+         "\x1b[32;1mpassed\x1b[0m, \x1b[1m1\x1b[0m \x1b[31;1mfailed\x1b[0m, \x1b[1m0\x1b[0m "
+         "\x1b[33;1mskipped\x1b[0m", TestCounts(1, 1)),
+        ("FAILED | 3 passed | 0 failed | 1 measured (1m2s)", TestCounts(4, errors=1)),
+        ("[==========] 3 tests from 1 test case ran. (9 ms total)\n[  PASSED  ] 3 tests.", TestCounts(3)),
+        ("[==========] 3 tests from 1 test suite ran.\n[  PASSED  ] 3 tests.\n"
+         "[  FAILED  ] 1 test suite, listed below:", TestCounts(3, 1)),
+        ("All tests passed (1 assertion in 1 test case)\ntest cases: 3 | 1 passed | 2 skipped",
+         TestCounts(2, 0, 0, 2)),
+        ("test cases: 12 | 10 passed |  2 failed", TestCounts(10, 2)),
+        ("[doctest] test cases:      3 |      1 passed |      2 failed |      0 skipped", TestCounts(1, 2)),
+        ("1 property, 1 test, 1 failure", TestCounts(1, 1)),
+        (" 5 tests, 1 failure, 1 skipped, 1 not run", TestCounts(2, 1, 0, 2)),
+        ("a (b): Executed 3 of 5 (1 FAILED) ERROR (1 min 2.1 secs / 0 secs)\n", TestCounts(2, 1, 1)),
+        ("a: Executed 2 of 9 DISCONNECTED (1 secs / 0 secs)", TestCounts(2, errors=1)),
+        ("a: Executed 2 of 2 (1 FAILED) (0 secs)\na: Executed 2 of 2 SUCCESS (0 secs)", TestCounts(2, 1)),
+        ("Running 4 tests using 1 worker\nKilled", TestCounts(errors=1)),
+        ("Running 4 tests using 2 workers, shard 1 of 2\n  1 interrupted\n    a.ts:1:1 \u203a b\n"
+         "  3 did not run\n", TestCounts(failed=1, skipped=3)),
         ("60% tests passed, 2 tests failed out of 5", TestCounts(3, 2)),
         ("ok  \texample.com/a\t0.01s\nFAIL\texample.com/b\t0.02s\n?   \tc\t[no test files]",
          TestCounts(1, 1)),
@@ -100,6 +124,11 @@ def test_text_for_people_counts_in_the_ways_that_are_known(
         "Tests run: 1, Failures: 2",
         "on 2024/11/23 passed",
         "v1.2/3 passed",
+        "4 pass\n0 fail",
+        "3 passed (1.0s)",
+        "TOTAL: 4 SUCCESS",
+        "[  PASSED  ] 3 tests.",
+        "assertions: 4 | 4 passed",
     ],
 )
 def test_text_that_counts_nothing_or_too_much_is_not_read(printed: str) -> None:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from verification.engine.reports.model import TestCounts
+from verification.engine.reports.testing import parted
 
 _KINDS = {
     "passed": "passed", "failed": "failed", "errors": "errors", "skipped": "skipped",
@@ -36,6 +37,10 @@ _LINES: Sequence[re.Pattern[str]] = tuple(
         r"\u2139 fail (?P<failed>\d{1,9})",
         r"\u2139 cancelled (?P<bad>\d{1,9})",
         r"\u2139 (?:skipped|todo) (?P<pending>\d{1,9})",
+        # Catch2, where all is well, and its short report
+        r"All tests passed \(\w{1,9} assertions? in (?P<passed>\d{1,9}) test cases?\)",
+        r"Passed (?:all |both )?(?P<passed>\d{1,9}) test cases?(?: with \d{1,9} assertions?| \(.{1,40}\))?\.",
+        r"Failed (?:all |both )?(?P<failed>\d{1,9}) test cases?, .{1,80}\.",
         # .NET, and CTest
         r"(?:Passed|Failed)! +- Failed: +(?P<failed>\d{1,9}), Passed: +(?P<passed>\d{1,9}), "
         r"Skipped: +(?P<skipped>\d{1,9}), Total: .{0,300}",
@@ -50,7 +55,7 @@ def found(lines: list[str]) -> TestCounts | None:
     """What all of them count together."""
     total = None
     for line in lines:
-        counts = _counted(line.strip()) or _of_go(line)
+        counts = _counted(line.strip()) or parted.counted(line.strip()) or _of_go(line)
         if counts:
             total = (total or TestCounts()) + counts
     return total

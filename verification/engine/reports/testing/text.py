@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 from verification.engine.reports.model import TestCounts, TestReport, Unreadable
-from verification.engine.reports.testing import endings, pytest_text, tap, unittest_text
+from verification.engine.reports.testing import blocks, endings, pytest_text, tap, unittest_text
 from verification.engine.reports.testing.contents import lines_of
 
 _MAX_LINE_CHARS = 1_000
@@ -27,7 +27,8 @@ def read(content: bytes, folder: str = "") -> TestReport:
     """Of each kind of summary, together: who runs two runners has passed when both have."""
     lines = [line for line in lines_of(content) if len(line) <= _MAX_LINE_CHARS]
     finders = (
-        pytest_text.found, unittest_text.found, endings.found, _by_jest, _by_surefire, _by_tap,
+        pytest_text.found, unittest_text.found, endings.found, blocks.found, _by_jest, _by_surefire,
+        _by_tap,
     )  # fmt: skip
     found = [counts for find in finders if (counts := find(lines)) is not None]
     total = _all_of(found) or _by_share(lines)
