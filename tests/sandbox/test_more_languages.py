@@ -183,9 +183,10 @@ MAKE = {
 
 
 def test_make_builds_its_targets_and_ends_as_they_do(engine: APIClient) -> None:
+    small = {one.lower(): content for one, content in MAKE.items()}
     wrong = {**MAKE, "prog.c": "int main(void) { return x; }\n"}
 
-    found, unbuilt = tried(engine, MAKE, "build", "test"), tried(engine, wrong, "build", "test")
+    found, unbuilt = tried(engine, small, "build", "test"), tried(engine, wrong, "build", "test")
 
     statuses = [one.reports[gate].status for one in (found, unbuilt) for gate in ("build", "test")]
     assert statuses == [Status.PASSED, Status.FAILED, Status.FAILED, Status.SKIPPED]

@@ -24,6 +24,9 @@ def names(files: Mapping[str, str], words: str = "") -> list[str]:
         ({"package.json": "{}", "requirements.txt": ""}, [". (node)", ". (python)"]),
         ({"api/go.mod": "", "web/package.json": "{}"}, ["api (go)", "web (node)"]),
         ({"Makefile": "test:", "src/Makefile": ""}, [". (make)"]),
+        ({"makefile": "test:", "a/GNUmakefile": ""}, [". (make)"]),
+        ({"a/GNUmakefile": "test:", "b/makefile": ""}, ["a (make)", "b (make)"]),
+        ({"go.mod": "", "makefile": ""}, [". (go)"]),
         ({"package.json": "", "docs/requirements.txt": "", "docs/conf.py": ""}, [". (node)"]),
         ({"package.json": "", "docs/requirements.txt": "", "docs/test_a.py": ""},
          [". (node)", "docs (python)"]),
@@ -72,6 +75,13 @@ def test_a_makefile_that_only_joins_components_is_none(
     found = names({**TOGETHER, **more}, words)
 
     assert found == [*([". (make)"] if is_left else []), "api (python)", "web (go)"]
+
+
+@pytest.mark.parametrize("name", ["makefile", "GNUmakefile"])
+def test_however_a_makefile_is_spelt_it_may_only_join_components(name: str) -> None:
+    files = {name if one == "Makefile" else one: text for one, text in TOGETHER.items()}
+
+    assert names(files) == ["api (python)", "web (go)"]
 
 
 @pytest.mark.parametrize(

@@ -108,6 +108,21 @@ def test_make_is_asked_for_the_targets_that_it_has(makefile: str, build: str, te
         assert not command or f'make -B "$@"{command} >' in stages[gate].command
 
 
+@pytest.mark.parametrize(
+    ("files", "target"),
+    [
+        ({"makefile": "test:\n"}, "test"),
+        ({"GNUmakefile": "test:\n"}, "test"),
+        ({"Makefile": "test:\n", "makefile": "check:\n"}, "check"),
+        ({"makefile": "test:\n", "GNUmakefile": "check:\n"}, "check"),
+    ],
+)
+def test_a_makefile_is_the_one_that_make_takes(files: dict[str, str], target: str) -> None:
+    test = stages_of(part_in(Language.MAKE, files))["test"]
+
+    assert f'make -B "$@" {target} >' in test.command
+
+
 def test_what_only_looks_at_python_is_run_apart_from_its_code() -> None:
     stages = part_in(Language.PYTHON, {"setup.py": ""}).stages
 

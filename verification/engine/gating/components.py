@@ -39,6 +39,8 @@ class Language(StrEnum):
     MAKE = "make"
 
 
+MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
+"""In the order in which make looks for one."""
 MARKERS = {
     "pyproject.toml": Language.PYTHON,
     "requirements.txt": Language.PYTHON,
@@ -54,7 +56,7 @@ MARKERS = {
     "settings.gradle.kts": Language.JAVA,
     "Gemfile": Language.RUBY,
     "composer.json": Language.PHP,
-    "Makefile": Language.MAKE,
+    **dict.fromkeys(MAKEFILES, Language.MAKE),
     "CMakeLists.txt": Language.MAKE,
 }
 SUFFIXES = {
@@ -203,7 +205,7 @@ def _only_joins(component: Component, others: Sequence[Component], paths: Sequen
     It would run their tools in an image that has none of them.
     """
     below = [one for one in others if _is_below(one.folder, component.folder)]
-    if component.markers != ("Makefile",) or not below:
+    if not below or not {*MAKEFILES}.issuperset(component.markers):
         return False
     inner = tuple(one.path("") for one in below)
     return all(

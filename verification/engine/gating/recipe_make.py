@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from verification.engine.gating.components import Component, Read
+from verification.engine.gating.components import MAKEFILES, Component, Read
 from verification.engine.gating.manifests import MAX_MANIFEST_BYTES
 from verification.engine.gating.recipe_cmake import SETTINGS, cmake
 from verification.engine.gating.stages import (
@@ -43,9 +43,10 @@ fi"""
 def make(component: Component, paths: Sequence[str], read: Read) -> Part:
     """Without a Makefile CMake makes one; without both it runs what somebody else names."""
     known = frozenset(paths)
-    if component.path("Makefile") not in known and component.path(SETTINGS) in known:
+    makefile = next((one for one in map(component.path, MAKEFILES) if one in known), "")
+    if not makefile and component.path(SETTINGS) in known:
         return cmake(component, paths, read)
-    content = (read(component.path("Makefile")) or b"")[:MAX_MANIFEST_BYTES]
+    content = (read(makefile) or b"")[:MAX_MANIFEST_BYTES] if makefile else b""
     targets = {one for match in _TARGET.finditer(content) for one in match[1].split()}
     stages = (
         _stage(BUILD, targets),
