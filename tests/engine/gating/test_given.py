@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -238,7 +239,9 @@ def test_what_a_plan_names_of_gradle_keeps_its_report(gate: str, command: str, t
         "pytest; true", "pytest || true", "pytest & ", "pytest | tee x", "pytest > x",
         "pytest < x", "pytest `x`", "pytest $(x)", "pytest $X", "pytest\ntrue",
         "pytest tests/test_*.py", "pytest tests/test_?.py", "pytest tests/[ab].py", "pytest ~/x",
-        "pytest 'unclosed", "pytest \\'a\\'", "cd api && pytest", "PYTHONPATH=. pytest",
+        "pytest 'unclosed", "pytest \\'a\\'", "cd api && pytest", "PYTHONPATH=$X pytest",
+        "PYTEST_ADDOPTS=--co pytest", "PATH=. pytest", "LD_PRELOAD=a.so pytest", "LV_REPORT=x pytest",
+        "PYTHONHOME=. pytest", "A=1 && pytest", "A=`x` pytest", "A=1; pytest",
         "pytest-3 x", "./pytest", "python -m pytests", "go test", "tox",
     ],
 )  # fmt: skip
@@ -249,6 +252,36 @@ def test_what_a_shell_would_make_more_of_is_left_to_a_shell(command: str) -> Non
 def test_another_languages_runner_is_a_command_like_any_other() -> None:
     for language in (Language.GO, Language.NODE):
         assert planned(language, "test", "pytest -x") == Stage("test", "pytest -x", is_given=True)
+
+
+@pytest.mark.parametrize(
+    ("commands", "said", "command"),
+    [
+        (["PYTHONPATH=src pytest -x"], "PYTHONPATH=src", "pytest -x"),
+        (["A=1 B='two words' pytest"], "A=1 B='two words'", "pytest"),
+        (["export A=1 B=2", "export PYTHONPATH=.:$PYTHONPATH", "C= pytest -q"],
+         "A=1 B=2 PYTHONPATH=.:$PYTHONPATH C=", "pytest -q"),
+        (["cd . && export A=1", "python -m pytest"], "A=1", "pytest"),
+        (["PYTHONUNBUFFERED=1 PYTHONWARNINGS=error python -m unittest"],
+         "PYTHONUNBUFFERED=1 PYTHONWARNINGS=error", "python -m unittest"),
+    ],
+)  # fmt: skip
+def test_what_is_set_for_a_tool_that_is_known_keeps_its_report(
+    commands: list[str], said: str, command: str
+) -> None:
+    plain, told = (
+        planned(Language.PYTHON, "test", command),
+        planned(Language.PYTHON, "test", *commands),
+    )
+
+    assert told == replace(plain, command=f"export {said}\n{plain.command}", is_given=True)
+    assert told.expected
+
+
+def test_so_it_does_in_other_languages() -> None:
+    assert planned(Language.GO, "test", "CGO_ENABLED=0 go test ./...").expected
+    assert planned(Language.NODE, "test", "NODE_ENV=test npx jest --ci").expected
+    assert not planned(Language.GO, "test", "GOFLAGS=-exec=x go test ./...").expected
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,17 @@ _BASH = re.compile(
     r"(?m)^\s*source\s|\bpipefail\b|\[\[\s|[<>]\(|<<<|\$\{\w+\[|^\s*function\s+\w|&>|^\s*(?:shopt|mapfile|pushd)\b"
 )
 """What a plain shell does not understand, or takes for something else."""
+_JUDGED_BY = (
+    r"PATH|HOME|TMPDIR|IFS|ENV|BASH_ENV|SHELL|(?:LD|LV|PYTEST|NPM|npm|JAVA|MAVEN|GRADLE|BUNDLE|GEM|DOTNET|JEST|"
+    r"COVERAGE)_\w+|PYTHON(?!PATH=|UNBUFFERED|WARNINGS|HASHSEED|DONTWRITE)\w*|NODE_(?!ENV=)\w+|"
+    r"(?:GO|CARGO|RUST|RUBY|PHP|VITEST|VSTEST|MOCHA)\w*"
+)
+"""What a runner goes by, and who writes its report: nobody's to set."""
+_VALUE = r"""(?:[\w./:,@+=-]|\$PWD|\$\(pwd\)|\$\{?PYTHONPATH\}?|'[^'\n]*'|"[^"`$\\\n]*")*"""
+_SET = re.compile(
+    rf"(?P<settings>(?:(?!(?:{_JUDGED_BY})=)[A-Za-z_]\w*={_VALUE}(?:\s+|$))*)(?P<command>.*)",
+    re.DOTALL,
+)
 REPORTS = "The work names a command that reports nothing: the usual one was run."
 
 
@@ -131,15 +142,32 @@ def _moved(part: Part) -> Iterator[str]:
 def _replaced(stage: Stage, language: Language, commands: Sequence[str]) -> Stage:
     if not commands:
         return stage
-    if len(commands) == 1:
-        command = _HERE.sub("", commands[0])
+    settings, command = _settings(commands)
+    if command:
         told = with_report(stage, language, command) or asked(stage, language, command)
         if told:
-            return stage.framed(told)
+            said = f"export {settings}\n{told.command}" if settings else told.command
+            return stage.framed(replace(told, command=said, is_given=True) if settings else told)
     is_of_python = language is Language.PYTHON and stage.gate == TEST
     first = (WITH_PYTEST,) if is_of_python and "pytest" in " ".join(commands) else ()
     text = _by_shell("\n".join((*first, *commands)))
     return stage.framed(Stage(stage.gate, text, seconds=stage.seconds, is_given=True))
+
+
+def _settings(commands: Sequence[str]) -> tuple[str, str]:
+    """What is set for one command, and that; '' where there are several."""
+    *firsts, last = (_HERE.sub("", one).strip() for one in commands)
+    found = []
+    for first in firsts:
+        match = _SET.fullmatch(first.removeprefix("export "))
+        if match is None or match["command"] or not first.startswith("export "):
+            return "", ""
+        found.append(match["settings"].strip())
+    match = _SET.fullmatch(last)
+    if match and match["settings"]:
+        found.append(match["settings"].strip())
+        last = match["command"]
+    return " ".join(found), last
 
 
 def _by_shell(text: str) -> str:

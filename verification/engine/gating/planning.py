@@ -11,6 +11,7 @@ from verification.engine.case import Case
 from verification.engine.evidence import Workspace
 from verification.engine.gating.components import MAX_COMPONENTS, Component, Language, components_of
 from verification.engine.gating.given import REPLACED, Named, with_fewer, with_named
+from verification.engine.gating.makefiles import made
 from verification.engine.gating.manifests import READ, unread
 from verification.engine.gating.overrides import (
     Overrides,
@@ -107,6 +108,9 @@ def parts_of(
         itself = Named(said.commands, said.starts).without(by_plan.gates)
         part, itself = prepared(part, itself, files.paths)
         part = with_named(part, itself, files.paths, is_own=True)
+        by_plan, by_make = made(component, by_plan, files)
+        part, by_make = prepared(part, by_make, files.paths)
+        part = with_named(part, by_make, files.paths, is_own=True, replaced=replaced)
         part, by_plan = prepared(part, by_plan, files.paths)
         part = with_named(part, by_plan, files.paths, replaced=replaced)
         part = with_reports(part, said.reports, module)
