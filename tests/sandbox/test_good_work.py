@@ -331,6 +331,16 @@ NEEDING = {
             {"test_w.py": "import iniconfig\n\n\ndef test_w(): assert 0\n"},
         ),
         (
+            {
+                **INSTALLED,
+                "Makefile": ".PHONY: test\n.venv:\n\tpython3 -m venv .venv\n\t.venv/bin/pip install -e .\n"
+                "test: .venv\n\t@echo 'all of them'\n\tMODE=ci .venv/bin/pytest $(ARGS)\n",
+                "test_w.py": "import os, w\n\n\ndef test_w(): assert os.environ['MODE'] == 'ci'\n",
+            },
+            "make test ARGS=-x",
+            {"test_w.py": "def test_w(): assert 0\n"},
+        ),
+        (
             NEEDING,
             "npm ci\nnpm test",
             {"it.test.js": "require('node:test')(() => { throw 1; });\n"},
