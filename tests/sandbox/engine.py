@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cache
 from types import MappingProxyType
@@ -128,9 +129,10 @@ def tried(
             for one in parts
         ]
     told = {part.component.name: known for part in parts}
-    for track in tracks_of(parts, gates or ALL, told):
-        for report in run_track(track, sandbox, tell):
-            found.reports[report.gate] = report
-            folder = track.part.component.folder or "."
-            found.told.setdefault(folder, {})[report.gate] = str(report.status)
+    with closing(sandbox):
+        for track in tracks_of(parts, gates or ALL, told):
+            for report in run_track(track, sandbox, tell):
+                found.reports[report.gate] = report
+                folder = track.part.component.folder or "."
+                found.told.setdefault(folder, {})[report.gate] = str(report.status)
     return found

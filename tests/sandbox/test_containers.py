@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import io
 import tarfile
+from contextlib import closing
 from typing import Any
 
 import pytest
 from docker import APIClient
 from docker.errors import APIError
 
-from tests.sandbox.engine import SETTINGS, sandbox_of, tried
+from tests.sandbox.engine import SETTINGS, parts_of, sandbox_of, tried
 from tests.sandbox.test_languages import PYTHON
 from verification.adapters.sandbox.docker import connect
 from verification.adapters.sandbox.images import Images
@@ -18,7 +19,7 @@ from verification.adapters.sandbox.opening import Opened, opened
 from verification.adapters.sandbox.sweeping import prune
 from verification.engine.gates import findings_of
 from verification.engine.gating.sandbox import SandboxLost
-from verification.engine.gating.stages import Part
+from verification.engine.gating.stages import Part, Stage
 
 pytestmark = pytest.mark.docker
 
@@ -109,3 +110,48 @@ def test_an_image_that_is_nowhere_is_said(engine: APIClient) -> None:
 
     with pytest.raises(SandboxLost, match="could not be pulled"):
         lacking.images.tools("python")
+
+
+COMPONENTS = {
+    f"{folder}/{path}": text
+    for folder in ("api", "web", "worker")
+    for path, text in {**PYTHON, "pyproject.toml": "[project]\nname='x'\nversion='1'\n"}.items()
+}
+LOOKS = ("lint", "security")
+
+
+def test_components_that_are_only_looked_at_share_a_container(
+    engine: APIClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[str] = []
+    create = engine.create_container
+
+    def counting(image: str, *rest: Any, **options: Any) -> Any:
+        made.append(image)
+        return create(image, *rest, **options)
+
+    tried(engine, COMPONENTS, *LOOKS)  # its tools are there
+    monkeypatch.setattr(engine, "create_container", counting)
+
+    found = tried(engine, {**COMPONENTS, "web/bad.py": "import os\n"}, *LOOKS)
+
+    assert len(made) == 1
+    assert found.told == {
+        "api": {"lint": "passed", "security": "passed"},
+        "web": {"lint": "failed", "security": "passed"},
+        "worker": {"lint": "passed", "security": "passed"},
+    }
+
+
+def test_a_container_that_ran_out_of_time_looks_at_nothing_more(engine: APIClient) -> None:
+    sandbox = sandbox_of(engine, COMPONENTS)
+    first, second, _third = parts_of(COMPONENTS, "")
+    endless = Stage("lint", "sleep 60", is_apart=True, seconds=1)
+
+    with closing(sandbox):
+        with sandbox.box(first) as box:
+            assert box.run(endless).is_timed_out
+        with sandbox.box(second) as box:
+            assert box.run(Stage("lint", "ls bad.py || pwd", is_apart=True, seconds=20)).out == (
+                b"/workspace/web\n"
+            )

@@ -17,11 +17,12 @@ from requests.exceptions import RequestException
 
 from verification.adapters.sandbox.container import Container
 from verification.adapters.sandbox.images import Images, installed_in
+from verification.adapters.sandbox.looking import Lookers
 from verification.adapters.sandbox.opening import Opened, opened
 from verification.adapters.sandbox.settings import SandboxSettings
 from verification.engine.gating.components import Language
 from verification.engine.gating.judging import noted
-from verification.engine.gating.sandbox import Installed, SandboxLost
+from verification.engine.gating.sandbox import Box, Installed, SandboxLost
 from verification.engine.gating.stages import INSTALL, Ended, Part, Stage, workdir
 
 CLIENT_SECONDS = 60
@@ -80,11 +81,14 @@ class DockerBox:
 
 @dataclass(frozen=True, slots=True)
 class DockerSandbox:
+    """To be closed: what only looks at the work is open until then."""
+
     client: APIClient
     settings: SandboxSettings
     work: Work
     listen: Listen = lambda _part, _gate, _chunk: None
     open: set[Container] = field(default_factory=set)
+    lookers: Lookers = field(default_factory=Lookers)
     stopped: threading.Event = field(default_factory=threading.Event)
     installing: dict[str, threading.Lock] = field(default_factory=dict)
     made: dict[tuple[str, tuple[str, ...]], str | SandboxLost] = field(default_factory=dict)
@@ -94,6 +98,9 @@ class DockerSandbox:
         self.stopped.set()
         for container in list(self.open):
             container.close()
+
+    def close(self) -> None:
+        self.lookers.opened.close()
 
     @contextmanager
     def _opened(self, wanted: Opened) -> Iterator[Container]:
@@ -195,12 +202,23 @@ class DockerSandbox:
         return ""
 
     @contextmanager
-    def box(self, part: Part, image: str = "") -> Iterator[DockerBox]:
-        image = image or self.looking()
+    def box(self, part: Part, image: str = "") -> Iterator[Box]:
+        if not image:
+            with self.lookers.box(lambda: self._filled(self.looking()), self._boxed(part)) as box:
+                yield box
+            return
+        with self._filled(image) as container:
+            _prepare(container, part)
+            yield self._boxed(part)(container)
+
+    def _boxed(self, part: Part) -> Callable[[Container], Box]:
+        return lambda container: DockerBox(container, part, self.listen)
+
+    @contextmanager
+    def _filled(self, image: str) -> Iterator[Container]:
         with self._opened(Opened(image)) as container:
             container.put(self.work.files())
-            _prepare(container, part)
-            yield DockerBox(container, part, self.listen)
+            yield container
 
 
 def connect(settings: SandboxSettings) -> APIClient:

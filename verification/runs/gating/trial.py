@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -94,7 +94,7 @@ class Trial:
         known = {name: dict(self._restored(told)) for name, told in found.items()}
         tracks = [track for part in parts for track in tracks_of([part], wanted(part), known)]
         tell = partial(self._told, key)
-        with ThreadPoolExecutor(max_workers=sandbox.room()) as pool:
+        with closing(sandbox), ThreadPoolExecutor(max_workers=sandbox.room()) as pool:
             running = [pool.submit(_finished, one, sandbox, tell) for one in tracks]
             watch = self._watched()
             try:
