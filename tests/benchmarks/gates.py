@@ -1,20 +1,25 @@
-"""Gates in containers: what they add to the bare commands, and what unchanged work costs."""
+"""Gates in containers: what they add to the bare commands, what unchanged work costs, how many."""
 
 from __future__ import annotations
 
 import os
+import socket
 import sys
+import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from pathlib import Path
 from statistics import median
 from typing import Any
+
+import psutil
 
 from tests.sandbox.engine import IMAGE, SETTINGS, lacking_engine, parts_of, sandbox_of
 from tests.stack import Stack, running_stack, wait_for
 from verification.adapters.sandbox.archive import archive
 from verification.adapters.sandbox.docker import connect
-from verification.adapters.sandbox.opening import USER
+from verification.adapters.sandbox.opening import USER, WORKER
 from verification.engine.gating.stages import Part
 from verification.engine.reports.model import WORKSPACE
 
@@ -36,6 +41,16 @@ WORK = {
     "tests/test_calc.py": "import iniconfig\nfrom calc import add\n\n\n"
     "def test_add() -> None:\n    assert iniconfig\n    assert add(1, 2) == 3\n",
 }
+NODE = {
+    "package.json": '{"name": "page", "version": "1.0.0", "scripts": {"test": "node --test"}}',
+    "page.test.js": 'require("node:test")("adds", () => {});\n',
+}
+INSTALLED, COMPONENTS = 2, 3
+SEVERAL = {
+    **{f"{folder}/{path}": text for folder in ("api", "jobs") for path, text in WORK.items()},
+    **{f"page/{path}": text for path, text in NODE.items()},
+}
+"""Three components, two of which install a dependency."""
 
 
 def rows(folder: Path) -> list[tuple[str, str, str, bool]]:
@@ -45,6 +60,7 @@ def rows(folder: Path) -> list[tuple[str, str, str, bool]]:
     variables = {
         "DOCKER_HOST": os.environ.get("DOCKER_HOST", ""),
         "LOOMVERIFY_SANDBOX_IMAGE_PYTHON": IMAGE,
+        "LOOMVERIFY_SANDBOX_IMAGE_NODE": IMAGE,
     }
     names = ("web", "worker", "worker-sandbox", "relay")
     with running_stack(folder, *names, variables=variables) as stack:
@@ -52,10 +68,13 @@ def rows(folder: Path) -> list[tuple[str, str, str, bool]]:
             client.post("/processes", content=PROCESS).raise_for_status()
         wait_for(lambda: _beats(stack), "a worker that a Docker engine answers")
         _timed(stack, {"pytest.ini": "[pytest]\n", "test_it.py": "def test_it():\n    pass\n"})
+        _timed(stack, NODE)  # the tools of both languages are there
         first, _ = _timed(stack, WORK)
         again = median(_timed(stack, WORK)[0] for _ in range(ROUNDS))
         over = median(_overhead(stack, number) for number in range(ROUNDS))
+        containers = list(_containers(stack))
     return [
+        *containers,
         ("gates over the bare commands, warm", f"{over:.2f} s", "under 2 s", over < MOST_SECONDS),
         (
             "unchanged work: times faster than its first run, its install among it",
@@ -64,6 +83,49 @@ def rows(folder: Path) -> list[tuple[str, str, str, bool]]:
             first / again >= TIMES_FASTER,
         ),
     ]
+
+
+def _containers(stack: Stack) -> Iterable[tuple[str, str, str, bool]]:
+    """Each component's code has a container of its own, each install one with the network, and
+    what only looks at the work as many as may run side by side."""
+    with closing(connect(SETTINGS)) as client:
+        looking = min(COMPONENTS, int(client.info()["NCPU"]))
+    tried = (
+        ("first run", SEVERAL, INSTALLED + COMPONENTS + looking),
+        ("one file changed", {**SEVERAL, "api/more.py": "NUMBER = 1\n"}, COMPONENTS + looking),
+        ("unchanged", SEVERAL, 0),
+    )
+    for what, files, most in tried:
+        with _counted(stack) as made:
+            _, found = _timed(stack, files)
+        gates = sum(one["status"] != "skipped" for one in found["gates"])
+        yield (
+            f"containers for {gates} gates of {COMPONENTS} components, {what}",
+            f"{len(made)}",
+            f"at most {most}" if most else "0",
+            len(made) <= most,
+        )
+
+
+@contextmanager
+def _counted(stack: Stack) -> Iterator[list[str]]:
+    """The containers that the engine makes meanwhile for this installation's worker."""
+    process = psutil.Process(stack.processes["worker-sandbox"].pid)
+    numbers = [one.pid for one in (process, *process.children(recursive=True))]
+    workers = {f"{socket.gethostname()}:{one}" for one in numbers}
+    made: list[str] = []
+    with closing(connect(SETTINGS)) as client:
+        told = client.events(filters={"event": "create", "label": WORKER}, decode=True)
+
+        def listen() -> None:
+            actors = (one["Actor"] for one in told)
+            made.extend(one["ID"] for one in actors if one["Attributes"][WORKER] in workers)
+
+        thread = threading.Thread(target=listen, daemon=True)
+        thread.start()
+        yield made
+        told.close()
+        thread.join()
 
 
 def _overhead(stack: Stack, number: int) -> float:
