@@ -439,7 +439,38 @@ def test_ten_thousand_tests_and_lines_of_many_files_are_a_page_like_others(run: 
     assert queries_of(gate_url(row), run) <= queries_of(gate_url(small), run)
     assert len(html) < 400_000
     assert "Tests 1 to 150 of 10,000, the worst first" in html
-    assert "1400 more files, of which more was run, are not shown." in html
+    assert "Files 1 to 100 of 1,500, those least run first" in html
+    assert f'href="{gate_url(row)}?files=101#covered-{row.position}">Next</a>' in html
+    assert re.search(r"m0\.T.*?11 failed.*?91 passed", html, re.DOTALL)
+    assert "m999.py" in html_of(run, f"{gate_url(row)}?files=1401")
+
+
+def test_a_file_counts_its_tests_on_all_pages(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("verification.runs.gating.report_page.MAX_CASES_SHOWN", 3)
+    bad = failed("test_bad", suite="tests.test_calc", path="tests/test_calc.py", duration_ms=70)
+    good = [passed(f"test_{n}", suite="tests.test_calc", duration_ms=1_000) for n in range(4)]
+    row = make_gate(live_of(run), status=Status.FAILED, tests=counted([bad, *good]))
+
+    first, second = html_of(run, gate_url(row)), html_of(run, f"{gate_url(row)}?tests=4")
+
+    for html in (first, second):
+        assert re.search("tests/test_calc.py.*1 failed.*4 passed.*4.1 s", html)
+        assert "<summary>2 of 4 passed</summary>" in html
+    assert '<details class="fold part tests" open>' in first
+    assert '<details class="fold part tests">' in second  # what failed in it stands elsewhere
+
+
+def test_a_gate_that_was_lost_before_it_began_has_neither_a_time_nor_an_output(run: Run) -> None:
+    row = make_gate(
+        live_of(run), status=Status.ERROR, is_lost=True, log=None, exit_code=None, duration_ms=0
+    )
+
+    listed, html = section(html_of(run)), html_of(run, gate_url(row))
+
+    assert "0 ms" not in listed + html
+    assert "<rect" not in listed
+    assert "it was not run" in html
+    assert "no longer stored" not in html
 
 
 def queries_of(url: str, run: Run) -> int:

@@ -36,16 +36,16 @@ class CoveredFile:
 
 
 def covered_files(
-    spots: Spots, files: Counts, unrun: Sequence[tuple[str, int, int]]
+    spots: Spots, files: Counts, unrun: Sequence[tuple[str, int, int]], part: slice
 ) -> list[CoveredFile]:
-    """Those with new lines that no test ran come first, then those that were run least."""
+    """A part of all: those with new lines that no test ran come first, then those run least."""
     ranges: dict[str, list[Range]] = {}
     for path, first, last in unrun:
         ranges.setdefault(path, []).append((first, last))
     paths = [*ranges, *sorted(set(files) - set(ranges), key=lambda one: _order(files, one))]
     return [
         _file(spots, files, path, ranges.get(path, []), with_excerpt=number < MAX_EXCERPTS)
-        for number, path in enumerate(paths[:MAX_FILES])
+        for number, path in enumerate(paths[part])
     ]
 
 

@@ -93,6 +93,11 @@ class ShownGate:
         return self.row.status == Status.SKIPPED
 
     @property
+    def has_run(self) -> bool:
+        """Not what was left out, nor what was lost before it began."""
+        return not self.is_skipped and bool(self.row.duration_ms or self.row.exit_code is not None)
+
+    @property
     def said(self) -> str:
         """What it counted, in words; else why nothing ran."""
         if counted := self.counted:
@@ -131,7 +136,7 @@ class ShownGate:
         silent = unreported_words(_told(self.row, "unreported") or ())
         said = ""
         if changed := _told(self.row, "changed_lines"):
-            said = f"{changed[0]} of {changed[1]} new lines run"
+            said = f"{changed[0]:,} of {changed[1]:,} new lines run"
         elif (lines := _told(self.row, "coverage")) and lines[1]:
             said = f"{lines[0] / lines[1]:.0%} of lines run"
         return "; ".join(filter(None, (said, silent)))
@@ -139,7 +144,7 @@ class ShownGate:
     @property
     def bar(self) -> Bar | None:
         """None: it took no time of this run."""
-        if self.axis is None or self.is_reused or self.is_skipped:
+        if self.axis is None or self.is_reused or not self.has_run:
             return None
         return self.axis.bar(self.row.started_ms, self.row.duration_ms)
 

@@ -18,7 +18,7 @@ from verification.engine.reports.model import (
 )
 from verification.engine.reports.record import Opened
 from verification.runs.evidence_store import EvidenceLost, read_blob
-from verification.runs.gating.covered_page import CoveredFile, covered_files
+from verification.runs.gating.covered_page import MAX_FILES, CoveredFile, covered_files
 from verification.runs.gating.page import ShownGate
 from verification.runs.gating.spots import Spot, Spots
 from verification.runs.gating.tree import (
@@ -62,6 +62,7 @@ class GatePage:
     row: GateResult
     tests_from: int = 1
     problems_from: int = 1
+    files_from: int = 1
 
     @property
     def gate(self) -> ShownGate:
@@ -140,13 +141,17 @@ class GatePage:
     @cached_property
     def covered(self) -> list[CoveredFile]:
         unrun = self.report.unrun if self.report else ()
-        return covered_files(self.spots, self._record.covered(), unrun)
+        return covered_files(self.spots, self._record.covered(), unrun, self.files_shown.part)
+
+    @cached_property
+    def files_shown(self) -> Window:
+        unrun = {path for path, _, _ in self.report.unrun} if self.report else set()
+        count = len(unrun | set(self._record.covered()))
+        return Window(self.files_from, MAX_FILES, count, count)
 
     @property
-    def hidden_files(self) -> int:
-        """Of those with lines that could be run."""
-        unrun = {path for path, _, _ in self.report.unrun} if self.report else set()
-        return len(unrun | set(self._record.covered())) - len(self.covered)
+    def covered_anchor(self) -> str:
+        return f"#covered-{self.row.position}"
 
     @cached_property
     def _new(self) -> frozenset[tuple[str, str, str]] | None:
@@ -164,7 +169,15 @@ class GatePage:
         """Those with tests that failed come first. A test that passed often names no file."""
         repeated = repeated_of(self.cases)
         shown = [self._test(number, case, repeated) for number, case in enumerate(self.cases)]
-        return tree_of(shown, self._places, repeated)
+        return tree_of(shown, self._places, repeated, self._counted)
+
+    @property
+    def _counted(self) -> Sequence[TestCase]:
+        """All that are kept, where a page does not hold them: its groups count them, too."""
+        if not self.tests_shown.is_walked:
+            return ()
+        found = self._record.tests()
+        return found[0].cases if found else ()
 
     def _test(self, number: int, case: TestCase, repeated: set[tuple[str, str]]) -> ShownTest:
         with_context = number < MAX_CONTEXTS and case.status.is_bad

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,6 +15,7 @@ VARIED = re.compile(r"(?P<test>[^\[\s]+)(?P<how>\[.+\])", re.DOTALL)
 INNER = " > "
 MAX_DEPTH = 6
 KINDS = (CaseStatus.PASSED, CaseStatus.SKIPPED)
+Titles = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,47 +34,70 @@ class ShownTest:
         return self.case.status is CaseStatus.ERROR
 
 
+@dataclass(slots=True)
+class Tally:
+    """How many tests ended how, and how long they took: of all, not of one page's alone."""
+
+    ended: Counter[CaseStatus] = field(default_factory=Counter)
+    duration_ms: int = 0
+
+    def add(self, case: TestCase) -> None:
+        self.ended[case.status] += 1
+        self.duration_ms += case.duration_ms
+
+
 @dataclass
 class TestGroup:
-    """A file, a class or a block in it, or a test that is run several times."""
+    """A file, a class or a block in it, or a test that is run several times.
+
+    `tests` are those that are shown. `own` counts all that stand right here, `whole` also those
+    further in.
+    """
 
     __test__ = False
 
     title: str
+    own: Tally = field(default_factory=Tally)
+    whole: Tally = field(default_factory=Tally)
     tests: list[ShownTest] = field(default_factory=list)
     inner: dict[str, TestGroup] = field(default_factory=dict)
 
     @cached_property
     def groups(self) -> list[TestGroup]:
-        return sorted(self.inner.values(), key=lambda one: not one.failed)
+        return sorted(self.inner.values(), key=lambda one: not one.is_open)
 
     @cached_property
     def bad(self) -> list[ShownTest]:
         return [one for one in self.tests if one.case.status.is_bad]
 
     @cached_property
+    def is_open(self) -> bool:
+        """Whether a failure is shown in it."""
+        return bool(self.bad) or any(one.is_open for one in self.inner.values())
+
+    @cached_property
     def folded(self) -> list[tuple[str, list[ShownTest]]]:
-        found = [(kind.value, [t for t in self.tests if t.case.status is kind]) for kind in KINDS]
-        return [one for one in found if one[1]]
+        """What did not fail, by how many of which kind it is."""
+        found = [(kind, [t for t in self.tests if t.case.status is kind]) for kind in KINDS]
+        return [(self._counted(kind, len(tests)), tests) for kind, tests in found if tests]
 
-    @cached_property
-    def all(self) -> list[ShownTest]:
-        """With all that stands below it."""
-        return [*self.tests, *(test for one in self.inner.values() for test in one.all)]
+    def _counted(self, kind: CaseStatus, shown: int) -> str:
+        of_all = f" of {self.own.ended[kind]:,}" if shown < self.own.ended[kind] else ""
+        return f"{shown:,}{of_all} {kind.value}"
 
-    @cached_property
+    @property
     def failed(self) -> int:
-        return sum(one.case.status.is_bad for one in self.all)
+        return sum(count for status, count in self.whole.ended.items() if status.is_bad)
 
-    @cached_property
+    @property
     def counts(self) -> list[tuple[int, str]]:
         """Of those that did not fail."""
-        found = [(sum(one.case.status is kind for one in self.all), kind.value) for kind in KINDS]
+        found = [(self.whole.ended[kind], kind.value) for kind in KINDS]
         return [one for one in found if one[0]]
 
-    @cached_property
+    @property
     def duration_ms(self) -> int:
-        return sum(one.case.duration_ms for one in self.all)
+        return self.whole.duration_ms
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,20 +166,50 @@ def varied(name: str) -> tuple[str, str]:
 
 
 def tree_of(
-    tests: Sequence[ShownTest], places: Places, repeated: Collection[tuple[str, str]]
+    tests: Sequence[ShownTest],
+    places: Places,
+    repeated: Collection[tuple[str, str]],
+    cases: Iterable[TestCase] = (),
 ) -> list[TestGroup]:
-    """`repeated` are suite and name of tests that several cases vary."""
+    """`repeated` are suite and name of tests that several cases vary.
+
+    `cases` are all that are counted, where more are known than are shown.
+    """
+    titled = _Titles(places, repeated)
+    own: defaultdict[Titles, Tally] = defaultdict(Tally)
+    whole: defaultdict[Titles, Tally] = defaultdict(Tally)
+    for case in cases or [one.case for one in tests]:
+        titles = titled.of(case)
+        own[titles].add(case)
+        for depth in range(1, len(titles) + 1):
+            whole[titles[:depth]].add(case)
     found: dict[str, TestGroup] = {}
     for test in tests:
-        titles = places.of(test.case)[:MAX_DEPTH]
-        name, _how = varied(test.case.name)
-        if (test.case.suite, name) in repeated:
-            titles = [*titles, name]
-        group = found.setdefault(titles[0], TestGroup(titles[0]))
-        for title in titles[1:]:
-            group = group.inner.setdefault(title, TestGroup(title))
+        at, titles = found, titled.of(test.case)
+        for depth, title in enumerate(titles, 1):
+            path = titles[:depth]
+            group = at.setdefault(title, TestGroup(title, own[path], whole[path]))
+            at = group.inner
         group.tests.append(test)
     return list(found.values())
+
+
+@dataclass(frozen=True, slots=True)
+class _Titles:
+    """The titles above a test. Thousands of tests stand below few of them."""
+
+    places: Places
+    repeated: Collection[tuple[str, str]]
+    known: dict[tuple[str, str, str], Titles] = field(default_factory=dict)
+
+    def of(self, case: TestCase) -> Titles:
+        name, _how = varied(case.name) if self.repeated else ("", "")
+        name = name if (case.suite, name) in self.repeated else ""
+        by = (case.suite, case.path, name)
+        if by not in self.known:
+            above = self.places.of(case)[:MAX_DEPTH]
+            self.known[by] = (*above, name) if name else tuple(above)
+        return self.known[by]
 
 
 def repeated_of(cases: Iterable[TestCase]) -> set[tuple[str, str]]:

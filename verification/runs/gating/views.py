@@ -37,8 +37,11 @@ def run_gate(
     row = _gate(found, evaluation, position)
     is_part = request.headers.get("HX-Target", "").startswith("gate-")
     part = "#report" if is_part and "HX-History-Restore-Request" not in request.headers else ""
-    first = {name: _number(request.GET.get(name, "")) for name in ("tests", "problems")}
-    page = GatePage(found, row, tests_from=first["tests"], problems_from=first["problems"])
+    first = {
+        f"{name}_from": _number(request.GET.get(name, ""))
+        for name in ("tests", "problems", "files")
+    }
+    page = GatePage(found, row, **first)
     shown = {"run": found, "page": page}
     answer = render(request, f"runs/run_gate.html{part}", shown)
     answer["Vary"] = "HX-Target, Cookie"
