@@ -655,7 +655,9 @@ def test_the_report_tells_how_each_gate_ended() -> None:
                 tests={"passed": 12, "failed": 7, "errors": 1, "skipped": 0},
                 new_lines=[30, 38],
             ),
-            gate("types", "timed_out", duration_ms=120_000, detail="types of . (python): late\nx"),
+            gate(
+                "types", "timed_out", duration_ms=120_000, detail="types of python took longer.\nx"
+            ),
             gate("run", "error", duration_ms=5, detail="No\x1b[2J command."),
         ]
     )
@@ -666,7 +668,7 @@ def test_the_report_tells_how_each_gate_ended() -> None:
         "  ✖ lint of python   failed             1 problem · not run again",
         "  ✖ test of python   failed       12 s  12 passed, 7 failed, 1 broken"
         " · 30 of 38 new lines run",
-        "  ✖ types of python  timed out   120 s  late",
+        "  ✖ types of python  timed out   120 s  took longer.",
         "  ? run of python    undecided   0.0 s  No�[2J command.",
         "  - skipped: install of python",
     ]

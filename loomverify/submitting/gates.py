@@ -45,10 +45,15 @@ def told_of(gate: Body) -> str:
         said.append(f"{new[0]} of {new[1]} new lines run")
     if not any(said) and gate.get("status") != "passed":
         detail = str(gate.get("detail") or "").partition("\n")[0]
-        said.append(detail.removeprefix(f"{gate.get('gate')} of {gate.get('component')}: "))
+        said.append(_without(name_of(gate), detail))
     if gate.get("reused_from"):
         said.append("not run again")
     return " · ".join(filter(None, said))
+
+
+def _without(name: str, said: str) -> str:
+    """A sentence without the gate's own name, which stands beside it."""
+    return said.removeprefix(name).removeprefix(":").lstrip() if said.startswith(name) else said
 
 
 def took(milliseconds: int) -> str:

@@ -460,6 +460,17 @@ def test_a_file_counts_its_tests_on_all_pages(run: Run, monkeypatch: pytest.Monk
     assert '<details class="fold part tests">' in second  # what failed in it stands elsewhere
 
 
+@pytest.mark.parametrize("name", ["test of python", "test of . (python)"])
+def test_what_a_gate_says_begins_without_its_name_which_stands_beside_it(
+    run: Run, name: str
+) -> None:
+    make_gate(live_of(run), status=Status.TIMED_OUT, detail=f"{name} took longer than 9 s.")
+
+    html = section(html_of(run))
+
+    assert "<bdi>Took longer than 9 s.</bdi>" in html
+
+
 def test_a_gate_that_was_lost_before_it_began_has_neither_a_time_nor_an_output(run: Run) -> None:
     row = make_gate(
         live_of(run), status=Status.ERROR, is_lost=True, log=None, exit_code=None, duration_ms=0

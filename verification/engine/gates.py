@@ -37,6 +37,16 @@ FAILED: Mapping[str, str] = {
 }
 
 
+def called(component: str) -> str:
+    """As people know it: the language alone, where all of the work is one component's.
+
+    >>> called(". (python)"), called("api (python)")
+    ('python', 'api (python)')
+    """
+    is_all = component.startswith(". (")
+    return component.removeprefix(". (").removesuffix(")") if is_all else component
+
+
 @dataclass(frozen=True, slots=True)
 class GateReport:
     """How one gate ended. `tests` None: no machine-readable report; `exit_code` None: none came.
@@ -85,7 +95,7 @@ class GateReport:
 
     @property
     def name(self) -> str:
-        return f"{self.gate} of {self.component}" if self.component else self.gate
+        return f"{self.gate} of {called(self.component)}" if self.component else self.gate
 
     @property
     def ran_no_test(self) -> bool:

@@ -136,8 +136,8 @@ def test_a_contradiction_is_known_to_whoever_asks_the_report(ended: Ended, said:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (None, "test of . (python) wrote no report."),
-        (b"<no xml", "test of . (python) failed, and which failures there are is not known: "),
+        (None, "test of python wrote no report."),
+        (b"<no xml", "test of python failed, and which failures there are is not known: "),
         (b" " * (MAX_REPORT_BYTES + 1), "not known: The reports are larger than 20,000,000 bytes."),
     ],
     ids=["none", "unreadable", "large"],
@@ -322,9 +322,9 @@ def test_what_our_own_tools_need_is_said_to_be_none_of_the_works_faults() -> Non
     ]
 
     assert said == [
-        "security of . (python): what looks at the work had more to do than 120 s were enough for. "
+        "security of python: what looks at the work had more to do than 120 s were enough for. "
         "That says nothing of the work.",
-        "security of . (python): what looks at the work ran out of memory. "
+        "security of python: what looks at the work ran out of memory. "
         "That says nothing of the work.",
     ]
 
@@ -365,7 +365,7 @@ def test_paths_are_those_of_the_workspace() -> None:
 def test_a_gate_that_took_too_long_says_how_long_it_had(stage: Stage, seconds: int) -> None:
     report = told(stage, Ended(is_timed_out=True, out=b"step one\n"))
 
-    assert report.detail == f"build of . (python) took longer than {seconds} s.\nstep one"
+    assert report.detail == f"build of python took longer than {seconds} s.\nstep one"
 
 
 def test_what_was_written_last_is_told_and_errors_before_the_rest() -> None:
@@ -373,7 +373,7 @@ def test_what_was_written_last_is_told_and_errors_before_the_rest() -> None:
 
     report = told(NPM_BUILD, Ended(exit_code=1, out=b"out", err=lines + b"\xff"))
 
-    assert report.detail.splitlines()[0] == "build of . (python) failed."
+    assert report.detail.splitlines()[0] == "build of python failed."
     assert report.detail.splitlines()[-2:] == ["line 99", "\ufffd"]
     assert "line 80" not in report.detail
     assert len(told(NPM_BUILD, Ended(exit_code=1, out=b"x" * 10**6)).detail) < 2_000

@@ -10,6 +10,7 @@ from functools import cached_property
 
 from django.db.models import QuerySet
 
+from verification.engine.gates import called
 from verification.engine.outcome import Status
 from verification.runs import wording
 from verification.runs.gating.axis import Axis, Bar
@@ -72,7 +73,8 @@ class GoingGate:
 
     @property
     def name(self) -> str:
-        return f"{self.row.gate} of {self.row.component}" if self.row.component else self.row.gate
+        component = called(self.row.component)
+        return f"{self.row.gate} of {component}" if component else self.row.gate
 
     @property
     def badge(self) -> Badge:

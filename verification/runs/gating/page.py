@@ -11,6 +11,7 @@ from uuid import UUID
 from django.utils import timezone
 
 from loomverify.env import environment
+from verification.engine.gates import called
 from verification.engine.gating.stages import ORDER
 from verification.engine.outcome import Status
 from verification.engine.reports.coverage import unreported_words
@@ -105,11 +106,14 @@ class ShownGate:
         if self.row.status == Status.PASSED and self.row.duration_ms and not self.contradiction:
             return ""
         said = f"It {self.contradiction}." if self.contradiction else self.row.detail
-        return _without(self.name, next(iter(said.splitlines()), ""))
+        return _without(self._names, next(iter(said.splitlines()), ""))
 
     @property
-    def name(self) -> str:
-        return f"{self.row.gate} of {self.row.component}" if self.row.component else self.row.gate
+    def _names(self) -> tuple[str, ...]:
+        """What a sentence may begin with; older ones have the component's name as it is kept."""
+        gate, component = self.row.gate, self.row.component
+        names = (f"{gate} of {one}" for one in (called(component), component))
+        return tuple(names) if component else (gate,)
 
     @property
     def counted(self) -> str:
@@ -261,10 +265,13 @@ def _told(row: GateRow, name: str) -> Any:
     return getattr(row, f"told_{name}", None)
 
 
-def _without(name: str, said: str) -> str:
+def _without(names: Sequence[str], said: str) -> str:
     """A sentence without the gate's own name, which stands beside it."""
-    rest = said.removeprefix(f"{name}: ").removeprefix(f"{name} ")
-    return f"{rest[:1].upper()}{rest[1:]}"
+    for name in names:
+        if said.startswith((f"{name}: ", f"{name} ")):
+            said = said.removeprefix(name).removeprefix(":").lstrip()
+            break
+    return f"{said[:1].upper()}{said[1:]}"
 
 
 def _end_ms(gates: Sequence[ShownGate]) -> int:

@@ -19,6 +19,7 @@ from loomverify.accounts.access import Access
 from loomverify.accounts.models import Member
 from processes import texts
 from verification.adapters.viewing_text import HIDDEN
+from verification.engine.gates import called
 from verification.runs import wording
 from verification.runs.selectors import waiting_words
 
@@ -139,9 +140,7 @@ def shown(text: object) -> SafeString:
 @register.filter
 def component(name: str) -> str:
     """Where gates ran: the language alone, where all of the work is one component's."""
-    return (
-        name.removeprefix(". (").removesuffix(")") if name.startswith(". (") else name or "the work"
-    )
+    return called(name) or "the work"
 
 
 @register.filter
