@@ -107,6 +107,31 @@ def test_mypy_has_the_plugins_that_the_work_installs_and_blames_nobody_without(
     assert "Error importing plugin" in lost.reports["types"].detail
 
 
+def test_mypy_checks_each_of_the_modules_that_share_a_name(engine: APIClient) -> None:
+    own = "from util import {0}\n\ndef run() -> int:\n    return {0}()\n"
+    work = {
+        "mypy.ini": "[mypy]\nstrict = true\nexclude = ^broken/\n",
+        "requirements.txt": "",
+        "a/run.py": own.format("one"),
+        "a/util.py": "def one() -> int:\n    return 1\n",
+        "b/run.py": own.format("two"),
+        "b/util.py": "def two() -> int:\n    return 2\n",
+        "broken/util.py": "1 + ''\n",
+        "tests/test_it.py": "import more\n\ndef test_more() -> None:\n    assert more.MORE\n",
+        "b/more.py": "from util import two\n\nMORE = two()\n",
+    }
+    named = {**work, "mypy.ini": "[mypy]\nfiles = a, b\n"}
+
+    good = tried(engine, work, "types")
+    bad = tried(engine, {**work, "b/util.py": "def two() -> int:\n    return ''\n"}, "types")
+    unfit = tried(engine, named, "types")
+
+    assert good.reports["types"].status is Status.PASSED, good.ended["types"]
+    assert [(one.path, one.line) for one in bad.reports["types"].problems] == [("b/util.py", 2)]
+    assert unfit.reports["types"].status is Status.ERROR
+    assert "Duplicate module" in unfit.reports["types"].detail
+
+
 @pytest.mark.parametrize(
     "script",
     [

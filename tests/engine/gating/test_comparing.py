@@ -11,6 +11,7 @@ from verification.engine.gates import GateReport, findings_of
 from verification.engine.gating.comparing import anchored, compared, joined, wants_base
 from verification.engine.gating.judging import Judged
 from verification.engine.gating.measuring import measured
+from verification.engine.gating.recipe_python_types import MYPY
 from verification.engine.outcome import FindingVerdict, Status
 from verification.engine.reports.model import (
     CaseStatus,
@@ -94,6 +95,14 @@ def test_what_names_nothing_and_ends_otherwise_is_new() -> None:
         ("tests_failed", Enforcement.OBSERVE),
         ("tests_failed", Enforcement.HARD),
     ]
+
+
+@pytest.mark.parametrize(("exit_code", "status"), [(1, Status.FAILED), (2, Status.ERROR)])
+def test_what_mypy_could_not_go_on_from_hides_what_is_new(exit_code: int, status: Status) -> None:
+    old, now = (looked("old", gate="types", exit_code=exit_code) for _ in range(2))
+    now = replace(now, report=replace(now.report, command=f"{MYPY} ."))
+
+    assert compared(now, old).status is status
 
 
 def test_lines_and_numbers_in_messages_move() -> None:

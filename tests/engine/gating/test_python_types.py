@@ -7,6 +7,7 @@ import pytest
 from tests.engine.gating.test_recipes import part_in
 from verification.engine.gating.components import Language
 from verification.engine.gating.manifests import MAX_LINE_BYTES
+from verification.engine.gating.recipe_python_types import MAX_CHECKS
 from verification.engine.gating.stages import TYPES, Stage
 
 MARKER = {"requirements.txt": ""}
@@ -44,20 +45,39 @@ def test_mypy_is_asked_where_any_of_its_files_says_so(
 
 
 @pytest.mark.parametrize(
-    ("paths", "left_out"),
+    ("paths", "checks"),
     [
-        (["a/conftest.py", "b/conftest.py"], [r"^b/conftest\.py$"]),
-        (["conftest.py", "a/b/conftest.py", "a/conftest.py"],
-         [r"^a/conftest\.py$", r"^a/b/conftest\.py$"]),
         (["conftest.py", "tests/__init__.py", "tests/conftest.py"], []),
+        (["p/__init__.py", "p/sub/x.py", "p/other/x.py"], []),
         (["a/util.py", "venv/util.py"], []),
-        (["p/__init__.py", "b/p/__init__.py"], [r"^b/p/__init__\.py$"]),
+        (["a/x.py", "a/x.pyi"], []),
+        (["a/conftest.py", "b/conftest.py"], [r". --exclude '^b/[^/]+$'", "b"]),
+        (["conftest.py", "a/b/conftest.py", "a/conftest.py"],
+         [r". --exclude '^a/[^/]+$' --exclude '^a/b/[^/]+$'", r"a --exclude '^a/b/[^/]+$'", "a/b"]),
+        (["p/__init__.py", "b/p/__init__.py", "b/p/c/x.py", "b/t/y.py"],
+         [r". --exclude '^b/(?:[^/]+$|(?:p)/)'", r"b --exclude '^b/t/[^/]+$'"]),
+        (["a b/x.py", "c/x.py", "c/y-z/x.py"],
+         [r". --exclude '^c/[^/]+$' --exclude '^c/y\-z/[^/]+$'", r"c --exclude '^c/y\-z/[^/]+$'",
+          "c/y-z"]),
     ],
 )  # fmt: skip
-def test_of_files_with_the_name_of_one_module_one_is_checked(
-    paths: list[str], left_out: list[str]
+def test_files_with_the_name_of_one_module_are_checked_apart(
+    paths: list[str], checks: list[str]
 ) -> None:
     command = types_in({"mypy.ini": ""} | dict.fromkeys(paths, "")).command
 
-    given = "".join(f" --exclude '{one}'" for one in left_out)
-    assert f" .{given} >" in command
+    assert [one[6:] for one in command.splitlines() if one.startswith("check ")] == checks
+    assert bool(checks) or " . >" in command
+
+
+def test_where_too_many_have_the_name_of_one_module_it_is_told_that_some_were_left_out() -> None:
+    many = {f"a{number:02}/x.py": "" for number in range(MAX_CHECKS + 1)}
+
+    every, some = (
+        types_in({"mypy.ini": "", **many}),
+        types_in({"mypy.ini": "", **dict([*many.items()][1:])}),
+    )
+
+    assert "left out" in every.note
+    assert some.note == ""
+    assert every.command.count("\ncheck ") == some.command.count("\ncheck ") == MAX_CHECKS

@@ -101,6 +101,22 @@ def test_notes_of_mypy_are_no_problems() -> None:
     assert read_problems(ProblemFormat.MYPY, content).total == 0
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        b'{"file": "b/x.py", "line": -1, "column": -1, "message": "Duplicate module named \\"x\\" (also at '
+        b'\\"a/x.py\\")", "hint": "See ...", "code": null, "severity": "error"}\n',
+        b'b/x.py: error: Duplicate module named "x" (also at "a/x.py")\n'
+        b"b/x.py: note: Common resolutions include:\n"
+        b"Found 1 error in 1 file (errors prevented further checking)\n",
+        b'p/m.py: error: Source file found twice under different module names: "p.m" and "m"\n',
+    ],
+)
+def test_how_files_lie_is_no_problem_that_mypy_found(content: bytes) -> None:
+    with pytest.raises(Unreadable, match=r"^mypy checked nothing: "):
+        read_problems(ProblemFormat.MYPY, content)
+
+
 @pytest.mark.parametrize("content", [b"", b"Traceback (most recent call last):\n", b"{\n"])
 def test_what_mypy_did_not_finish_is_not_read(content: bytes) -> None:
     with pytest.raises(Unreadable):

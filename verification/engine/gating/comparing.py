@@ -12,7 +12,7 @@ from verification.engine.gates import OUT_OF_MEMORY_EXIT_CODE, GateReport, is_wa
 from verification.engine.gating.anchoring import by_line
 from verification.engine.gating.changing import UNWEIGHED
 from verification.engine.gating.judging import MAX_TOLD, Judged
-from verification.engine.gating.stages import BUILD, INSTALL, LINT, RUN, SECURITY
+from verification.engine.gating.stages import BUILD, INSTALL, LINT, RUN, SECURITY, TYPES
 from verification.engine.outcome import Status
 from verification.engine.reports.model import (
     CaseStatus,
@@ -167,7 +167,8 @@ def _why_not_excused(report: GateReport, candidate: Judged, base: Judged) -> str
 
 def _is_fatal(report: GateReport) -> bool:
     """Mypy looks no further than an error that it cannot go on from."""
-    return "/mypy " in report.command and report.exit_code != 1
+    is_mypy = report.gate in (LINT, TYPES) and "mypy" in report.command
+    return is_mypy and report.exit_code != 1
 
 
 def _doubted(report: GateReport, why: str) -> GateReport:

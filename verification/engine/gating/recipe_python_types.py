@@ -5,8 +5,8 @@ from __future__ import annotations
 import posixpath
 import re
 import shlex
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from verification.engine.gating.components import IGNORED, Component, Read
@@ -18,7 +18,18 @@ MYPY = (
     "python3 -P /opt/loomverify/run_mypy.py --output json "
     '--python-executable "$(command -v python3)" --cache-dir /dev/null'
 )
-MAX_LEFT_OUT = 100
+MAX_ROOTS, MAX_CHECKS = 100, 10
+_LEFT_OUT = "Modules of one name were too many to check each: some were left out."
+# A check of what another one has looked at already says nothing of it; one may have nothing to do.
+_CHECK = f"""check() {{
+now=0; {MYPY} --follow-imports silent "$@" >> "{REPORT}" 2> "{REPORT}.said" || now=$?
+cat "{REPORT}.said" >&2
+if [ $now = 2 ] && grep -qF 'There are no .py[i] files' "{REPORT}.said"; then now=0; fi
+[ $now -le $code ] || code=$now
+}}
+code=0; : > "{REPORT}"
+"""
+_PACKAGE = ("__init__.py", "__init__.pyi")
 _NAMES_FILES = frozenset({"files", "packages", "modules"})
 
 
@@ -28,8 +39,9 @@ def types_of(
     own = _settings(component, paths, read, project)
     if own is None:
         return Stage(TYPES, skipped="No type checker is configured.")
-    where = "" if _NAMES_FILES & {*own} else _everything(component, paths)
-    return Stage(TYPES, f'{MYPY} {where} > "{REPORT}"', Expected(ProblemFormat.MYPY))
+    if _NAMES_FILES & {*own}:
+        return _stage(f'{MYPY} > "{REPORT}"')
+    return _everything(component, paths)
 
 
 def _settings(
@@ -45,31 +57,88 @@ def _settings(
     return ini_table(read(component.path("setup.cfg"))).get("mypy")
 
 
-def _everything(component: Component, paths: Sequence[str]) -> str:
-    """But for files of a module's name that another one has: mypy checks none where two have it."""
-    again = islice(_again(component, paths), MAX_LEFT_OUT)
-    left_out = (f"--exclude {shlex.quote(f'^{re.escape(one)}$')}" for one in again)
-    return " ".join((".", *left_out))
+def _everything(component: Component, paths: Sequence[str]) -> Stage:
+    """Mypy checks none where two files have the name of one module: those are checked apart."""
+    roots = _roots(component, paths)
+    checks = _checks(roots)
+    if len(checks) < 2:
+        return _stage(f'{MYPY} . > "{REPORT}"')
+    where = ":".join(one.folder or "." for one in roots)
+    lines = [f"check {_sources(one, roots)}" for one in checks[:MAX_CHECKS]]
+    command = f"{_CHECK}export MYPYPATH={shlex.quote(where)}\n" + "\n".join([*lines, "exit $code"])
+    return _stage(command, _LEFT_OUT if len(checks) > MAX_CHECKS else "")
 
 
-def _again(component: Component, paths: Sequence[str]) -> Iterator[str]:
-    known, start = frozenset(paths), len(component.path(""))
-    seen: set[str] = set()
-    for path in sorted(component.all_of(paths), key=lambda one: (one.count("/"), one)):
-        inner = path[start:]
-        if not path.endswith(".py") or not IGNORED.isdisjoint(inner.split("/")):
-            continue
-        module = _module(path, known)
-        if module in seen:
-            yield inner
-        seen.add(module)
+def _stage(command: str, note: str = "") -> Stage:
+    return Stage(TYPES, command, Expected(ProblemFormat.MYPY), note=note)
 
 
-def _module(path: str, known: Collection[str]) -> str:
-    """The name under which mypy checks a file: as deep as there are packages above it."""
-    folder, name = posixpath.split(path.removesuffix(".py"))
-    parts = [] if name == "__init__" else [name]
-    while folder and f"{folder}/__init__.py" in known:
-        folder, name = posixpath.split(folder)
-        parts.append(name)
-    return ".".join(reversed(parts))
+@dataclass(frozen=True, slots=True)
+class _Root:
+    """A folder that mypy takes modules from; `names` are theirs, `packages` those of folders."""
+
+    folder: str
+    names: frozenset[str]
+    packages: frozenset[str]
+
+    @property
+    def pattern(self) -> str:
+        """Of its files, and of none of a root below it."""
+        packages = "|".join(map(re.escape, sorted(self.packages)))
+        inner = f"(?:[^/]+$|(?:{packages})/)" if packages else "[^/]+$"
+        return f"^{re.escape(self.folder)}/{inner}"
+
+
+def _roots(component: Component, paths: Sequence[str]) -> Sequence[_Root]:
+    """The upper ones first."""
+    start = len(component.path(""))
+    inner = [one[start:] for one in component.all_of(paths) if one.endswith((".py", ".pyi"))]
+    own = [one for one in inner if IGNORED.isdisjoint(one.split("/"))]
+    packages = {posixpath.dirname(one) for one in own if one.endswith(_PACKAGE)} - {""}
+    found: dict[str, set[str]] = {}
+    for path in own:
+        root = _root(path, packages)
+        found.setdefault(root, set()).add(path.removeprefix(f"{root}/").partition("/")[0])
+    order = sorted(found, key=lambda one: (one.count("/") + bool(one), one))
+    return [_root_of(one, found[one]) for one in order[:MAX_ROOTS] if ":" not in one]
+
+
+def _root_of(folder: str, names: Collection[str]) -> _Root:
+    modules = {one.rpartition(".")[0] for one in names if one.endswith((".py", ".pyi"))}
+    packages = frozenset(one for one in names if not one.endswith((".py", ".pyi")))
+    return _Root(folder, packages | modules, packages)
+
+
+def _root(path: str, packages: Collection[str]) -> str:
+    """Above the uppermost package, as long as all between could be named in an import."""
+    folder = root = posixpath.dirname(path)
+    while folder:
+        above, name = posixpath.split(folder)
+        if folder in packages:
+            root = above
+        elif not name.isidentifier():
+            break
+        folder = above
+    return root
+
+
+def _checks(roots: Sequence[_Root]) -> Sequence[Sequence[_Root]]:
+    """Roots that can be checked together."""
+    found: list[list[_Root]] = []
+    for root in roots:
+        fits = (one for one in found if all(root.names.isdisjoint(other.names) for other in one))
+        together = next(fits, None)
+        if together is None:
+            found.append([root])
+        else:
+            together.append(root)
+    return found
+
+
+def _sources(check: Sequence[_Root], roots: Sequence[_Root]) -> str:
+    """What is checked together, without what other checks look at."""
+    folders = ["."] if check[0] is roots[0] else [one.folder for one in check]
+    starts = ("",) if folders == ["."] else tuple(f"{one}/" for one in folders)
+    left_out = (one for one in roots if one not in check and one.folder.startswith(starts))
+    given = (f"--exclude {shlex.quote(one.pattern)}" for one in left_out)
+    return " ".join((*map(shlex.quote, folders), *given))

@@ -11,6 +11,7 @@ from verification.engine.reports.model import (
     ProblemReport,
     ProblemSeverity,
     Unreadable,
+    text,
 )
 from verification.engine.reports.problems.grouping import MAX_FOLLOWING, Entry, entries
 from verification.engine.reports.problems.parsing import (
@@ -28,6 +29,8 @@ _HEAD = re.compile(
 )
 _SUMMARY = re.compile(r"Found (?P<count>\d{1,9}) errors? in |Success: ")
 _SYNTAX = "syntax"
+_UNFIT = ("Duplicate module named ", "Source file found twice under different module names: ")
+"""How files lie, which mypy cannot go on from: what stands in them is not known."""
 
 
 def read(content: bytes, folder: str = "") -> ProblemReport:
@@ -43,6 +46,7 @@ def read(content: bytes, folder: str = "") -> ProblemReport:
 def _of_json(content: bytes, folder: str) -> Iterator[Problem]:
     for one in json_lines(content):
         code, column = one.get("code"), one.get("column")
+        _refuse_unfit(one.get("message"))
         if one.get("severity") != "note":
             yield problem(
                 one.get("message"),
@@ -83,7 +87,13 @@ class _Told:
     parts: list[str]
 
 
+def _refuse_unfit(message: object) -> None:
+    if isinstance(message, str) and message.startswith(_UNFIT):
+        raise Unreadable(f"mypy checked nothing: {text(message)}")
+
+
 def _problem(told: _Told, folder: str) -> Problem:
+    _refuse_unfit(told.parts[0])
     message, _, rule = " ".join(told.parts).rpartition("  [")
     is_rule = rule.endswith("]") and bool(message)
     return problem(
