@@ -110,3 +110,23 @@ def test_files_of_go_without_a_module_are_built_and_tried(engine: APIClient) -> 
     )
     assert found["test"].tests == TestCounts(passed=1)
     assert wrong["build"].status is Status.FAILED
+
+
+def test_what_the_work_needs_and_names_nowhere_is_in_doubt_and_its_own_is_not(
+    engine: APIClient,
+) -> None:
+    test = "import calc\n\ndef test_it():\n    assert calc.one() == 1\n"
+    work = {"calc.py": "import numpy\n\ndef one():\n    return 1\n", "test_calc.py": test}
+    own = {**work, "calc.py": "import helpers\n\ndef one():\n    return 1\n"}
+    named = {**work, "requirements.txt": ""}
+
+    found, wrong, blamed = (
+        tried(engine, one, "test").reports["test"] for one in (work, own, named)
+    )
+    started = tried(engine, work, "run", plan="## Run commands\n\n- `python calc.py`\n").reports[
+        "run"
+    ]
+
+    assert (found.status, started.status) == (Status.ERROR, Status.ERROR), (found, started)
+    assert "needs numpy" in found.detail
+    assert (wrong.status, blamed.status) == (Status.FAILED, Status.FAILED)

@@ -10,6 +10,7 @@ from verification.engine.gating.judging import Judged, judged
 from verification.engine.gating.sandbox import Box, Sandbox, SandboxLost
 from verification.engine.gating.stages import Ended, Part, Stage
 from verification.engine.gating.starting import start_all
+from verification.engine.gating.unnamed import unnamed
 
 NOT_AGAIN = (
     "The container was stopped, and what ran in it before could not be run again as it ran then."
@@ -51,9 +52,11 @@ class Bench:
 
     def _run(self, stage: Stage, box: Box) -> tuple[Ended, Judged]:
         if stage.starts:
-            return start_all(self.part, stage, box.run)
-        ended = box.run(stage)
-        return ended, judged(self.part, stage, ended)
+            ended, found = start_all(self.part, stage, box.run)
+        else:
+            ended = box.run(stage)
+            found = judged(self.part, stage, ended)
+        return ended, unnamed(self.part, found)
 
     def _opened(self) -> Box:
         """A new one is brought as far as the last one was: nothing of it is judged again.
