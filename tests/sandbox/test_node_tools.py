@@ -270,3 +270,21 @@ def test_a_package_that_lies_beside_the_component_is_found_with_what_it_needs(
     found = tried(engine, work, "install", "test").told["app"]
 
     assert found == {"install": "passed", "test": "passed"}
+
+
+def test_nodes_own_tests_are_told_with_their_files(engine: APIClient) -> None:
+    test = (
+        "const test = require('node:test');\ntest('adds', () => { if (%s) throw Error('no'); });\n"
+    )
+    work = {
+        "web/package.json": json.dumps({"scripts": {"test": "node --test"}}),
+        "web/a.test.js": test % "false",
+        "web/b.test.js": test % "true",
+    }
+
+    cases = tried(engine, work, "test").judged["test"].tests.cases  # type: ignore[union-attr]
+
+    assert [(one.name, one.file, one.status.is_bad) for one in cases] == [
+        ("adds", "web/b.test.js", True),
+        ("adds", "web/a.test.js", False),
+    ]

@@ -64,6 +64,7 @@ REPORTS = [
     (TAP, "recorded/node/ok.tap", 0, (1, 0, 0, 0)),
     (TAP, "recorded/node/bad.tap", 1, (0, 1, 0, 0)),
     (TAP, "recorded/node/all.tap", 1, (5, 3, 0, 2)),
+    (TAP, "recorded/node/files.tap", 1, (6, 2, 0, 4)),
     (TAP, "recorded/mocha/calc.tap", 2, (1, 2, 0, 1)),
     (TAP, "recorded/mocha/fine.tap", 0, (1, 0, 0, 0)),
     (TAP, "recorded/tape/calc.tap", 1, (1, 1, 0, 0)),  # It counts what is asserted.
@@ -206,6 +207,21 @@ def test_a_test_is_told_with_the_file_it_stands_in_wherever_it_failed(
     found = read_tests(written_in, (HERE / report).read_bytes())
 
     assert {one.file for one in found.cases} == {file}
+
+
+def test_a_test_of_node_stands_in_the_file_that_is_said_before_it() -> None:
+    cases = read_tests(TAP, recorded("recorded/node/files.tap")).cases
+
+    told = {
+        file: {(one.suite, one.name, one.status.is_bad) for one in cases if one.file == file}
+        for file in {one.file for one in cases}
+    }
+    own = {
+        ("", "adds", False), ("s", "adds", False), ("s", "bad", True),
+        ("outer", "in", False), ("", "sk", False), ("", "td", False),
+    }  # fmt: skip
+    assert told == {"a.test.js": own, "b.test.js": own}
+    assert not any(one.file for one in read_tests(TAP, recorded("recorded/node/calc.tap")).cases)
 
 
 @pytest.mark.parametrize(("written_in", "report", "_exit", "_counts"), REPORTS)

@@ -64,6 +64,7 @@ _FILES: Mapping[str, tuple[str, ...]] = {
         "look_tool.py",
         *sorted(f"rules/{one.name}" for one in (FOLDER / "rules").glob("*.yaml")),
     ),
+    "node": ("node_tap.mjs",),
     "go": ("go.mod", "warm_test.go"),
     "gradle": ("loomverify.gradle",),
     "ruby": ("compile.rb", "rspec_end.rb", "run_minitest.rb"),

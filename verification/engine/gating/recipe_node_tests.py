@@ -67,9 +67,10 @@ _RUNNERS: Sequence[tuple[re.Pattern[str], str, TestFormat, Cover | None]] = tupl
 _NPX = re.compile(rf"\A({_FIRST})npx (?:--no-install )?(?=\w)")
 # Node's own runner is nobody's package: none of the work's stands before it.
 _NODE_TEST = re.compile(r"(?:\w+=\S* )*node (?:\S+ )*--test(?: [^\n]*)?")
+REPORTER = "/opt/loomverify/node_tap.mjs"
 _OWN_REPORTER = re.compile(r" --test-reporter[= ]\S+")
 _FLAG = re.compile(r"--test(?= |$)")
-_TAP = f'--test --test-reporter=tap --test-reporter-destination="{REPORT}"'
+_TAP = f'--test --test-reporter={REPORTER} --test-reporter-destination="{REPORT}"'
 _LINES = Cover(
     _TAP,
     f'--experimental-test-coverage --test-reporter=lcov --test-reporter-destination="{COVERAGE}"',

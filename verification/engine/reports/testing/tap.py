@@ -35,6 +35,8 @@ _PLACE = re.compile(
 _NOTE = re.compile(r" *# ?(?!Subtest:)(.*)", re.DOTALL)
 _NOTED_PLACE = re.compile(r"\s*\(?in test file ([^\n]{1,500}), line (\d{1,9})\)?\s*")
 """As bats tells of it, in comments below the test."""
+_FILE = re.compile(r" *# loomverify file: ([^\n]{1,500})", re.DOTALL)
+"""As our reporter of node:test says it before each test."""
 _BAIL_OUT = "Bail out!"
 
 
@@ -62,6 +64,7 @@ class _Stream:
     block_end: str = ""
     block_begin: str = ""
     is_noting: bool = False
+    file: str = ""
     has_bailed_out: bool = False
 
     def take(self, line: str) -> None:
@@ -79,6 +82,8 @@ class _Stream:
             self._take_plan(len(plan[1]), int(plan[2]))
         elif subtest := _SUBTEST.fullmatch(line):
             self._take_subtest(len(subtest[1]), subtest[2])
+        elif file := _FILE.fullmatch(line):
+            self.file = inner_path(file[1], self.folder)
         elif line.lstrip(" ").startswith(_BAIL_OUT):
             self.has_bailed_out = True
             told = text(line.partition(_BAIL_OUT)[2].strip())
@@ -128,7 +133,8 @@ class _Stream:
             return
         inner = self._closed(indent // _INDENT)
         level.points += 1
-        case = _case(is_failed, rest, level)
+        case = replace(_case(is_failed, rest, level), file=self.file)
+        self.file = ""
         is_holder = inner is not None and inner.points > 0
         if not is_holder or (case.status.is_bad and not (inner and inner.is_bad)):
             self.cases.append(case)
