@@ -20,6 +20,9 @@ NUMPY = (
 )
 YAML = "Traceback:\n  import yaml.nodes\nModuleNotFoundError: No module named 'yaml.nodes'; 'yaml' is ..."
 OWN = "E   ModuleNotFoundError: No module named 'helpers'"
+USAGE = "ERROR: usage: pytest.main() [options]\npytest.main(): error: unrecognized arguments: "
+MOCKER = "file /workspace/test_a.py, line 1\nE       fixture '{}' not found\n>  available fixtures"
+ASYNC = "Failed: async def functions are not natively supported.\nYou need to install"
 WRONG = "E   assert 1 == 2"
 QUOTED = "E   assert \"No module named 'numpy'\" == ''"
 
@@ -39,6 +42,8 @@ def failed(*messages: str, detail: str = "", gate: str = "test") -> Judged:
         (failed(NUMPY, YAML, NUMPY), "numpy, yaml"),
         (failed(detail=f"test of . (python) failed.\n{YAML}"), "yaml"),
         (failed(NUMPY, gate="run"), "numpy"),
+        (failed(detail=f"{USAGE}--cov=. --cov-report=term -n 4"), "pytest-cov"),
+        (failed(MOCKER.format("mocker"), ASYNC), "pytest-asyncio, pytest-mock"),
     ],
 )
 def test_what_fails_only_for_want_of_what_nobody_named_blames_nobody(
@@ -60,6 +65,9 @@ def test_what_fails_only_for_want_of_what_nobody_named_blames_nobody(
         failed(f"{NUMPY}\n{OWN}"),
         failed(detail="test failed."),
         failed(NUMPY, gate="build"),
+        failed(detail=f"{USAGE}--cov=. --own"),
+        failed(MOCKER.format("basket")),
+        failed(MOCKER.format("mocker"), WRONG),
     ],
 )
 def test_a_failure_of_any_other_kind_stays_one(told: Judged) -> None:

@@ -34,6 +34,21 @@ MODULES = frozenset(
 )  # fmt: skip
 """Such as everybody means by their names. A name that is none of them may be the work's own, forgotten."""
 _LACKS = re.compile(r"^(?:E +)?ModuleNotFoundError: No module named '(\w+)", re.MULTILINE)
+_PLUGINS = {
+    "--cov": "pytest-cov", "-n": "pytest-xdist", "--timeout": "pytest-timeout",
+    "--asyncio": "pytest-asyncio", "--reruns": "pytest-rerunfailures", "--ds": "pytest-django",
+    "--html": "pytest-html", "--benchmark": "pytest-benchmark",
+    "mocker": "pytest-mock", "httpx_mock": "pytest-httpx", "requests_mock": "requests-mock",
+    "respx_mock": "respx", "benchmark": "pytest-benchmark", "freezer": "pytest-freezer",
+    "aiohttp_client": "pytest-aiohttp", "django_user_model": "pytest-django", "faker": "faker",
+}  # fmt: skip
+"""Plugins of pytest, by how their options begin, and by their fixtures."""
+_OPTIONS = re.compile(r"^\S+: error: unrecognized arguments: (.+)", re.MULTILINE)
+_OPTION = re.compile(r"--?[a-z]+")
+_FIXTURE = re.compile(r"^E +fixture '(\w+)' not found", re.MULTILINE)
+_ASYNC = re.compile(
+    r"^(?:E +)?(?:Failed: )?async def functions are not natively supported", re.MULTILINE
+)
 
 
 def unnamed(part: Part, told: Judged) -> Judged:
@@ -60,6 +75,13 @@ def _why(told: Judged) -> Iterator[str]:
 
 
 def _lacking(said: str) -> str:
-    """The module that it ended for, where that is one that everybody knows; else ''."""
-    found = _LACKS.findall(said)
-    return found[-1] if found and found[-1] in MODULES else ""
+    """What it ended for, where that is something that everybody knows; else ''."""
+    if modules := _LACKS.findall(said):
+        return modules[-1] if modules[-1] in MODULES else ""
+    if options := _OPTIONS.search(said):
+        asked = [one for one in map(_OPTION.match, options[1].split()) if one]
+        plugins = [_PLUGINS.get(one[0], "") for one in asked]
+        return plugins[0] if plugins and all(plugins) else ""
+    if fixtures := _FIXTURE.findall(said):
+        return _PLUGINS.get(fixtures[-1], "")
+    return "pytest-asyncio" if _ASYNC.search(said) else ""
