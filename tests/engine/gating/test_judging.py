@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.engine.gating.fakes import part_with
+from tests.engine.reports.test_test_reports import REPORTS
 from verification.engine import policy
 from verification.engine.gates import GateReport, findings_of
 from verification.engine.gating.comparing import wants_base
@@ -186,6 +187,18 @@ def test_of_any_other_command_the_text_is_counted(
 
     assert (report.status, report.tests, reasons(report)) == (status, counts, reason)
     assert report.is_guess is (counts is not None)
+
+
+@pytest.mark.parametrize("report", [one[1] for one in REPORTS if one[0] is TestFormat.TEXT])
+def test_a_text_and_its_exit_code_that_say_otherwise_contradict_each_other(report: str) -> None:
+    out = (RECORDED.parent / report).read_bytes()
+    well, badly = (told(PLAIN, Ended(exit_code=code, out=out)) for code in (0, 1))
+    assert well.tests is not None
+
+    is_bad = bool(well.tests.failed + well.tests.errors)
+    doubt = ["no_tests" if not well.tests.ran else "gate_contradiction"]
+    assert reasons(well) == (doubt if is_bad or not well.tests.ran else [])
+    assert reasons(badly) == (["tests_failed"] if is_bad or not well.tests.ran else doubt)
 
 
 JEST_ALONE = (

@@ -66,6 +66,13 @@ PIECES = {
         "Tests run: 5, Failures: 1",
         "4 total",
         " in 1.0s",
+        "Running 2 tests using 1 worker",
+        "  1 failed",
+        "[==========] Running 1 test from 1 test suite.",
+        "[==========] 1 test from 1 test suite ran.",
+        "ok | 1 passed | 0 failed (1ms)",
+        "a: Executed 1 of 2 (1 FAILED)",
+        "test cases: 2 | 1 passed | 1 failed",
     ],
 }
 PIECES[TestFormat.ANY] = [piece for form in (JUNIT, TRX, GO, TAP, JEST) for piece in PIECES[form]]
