@@ -76,6 +76,39 @@ def test_a_lock_file_names_what_comes_from_a_registry(
     assert {one.path for one in found} == {f"part/{path}"}
 
 
+@pytest.mark.parametrize(("path", "content"), [
+    ("pnpm-lock.yaml", "lockfileVersion: '9.0'\npackages:\n  NAME@1.0.0: {}\n"),
+    ("pnpm-lock.yaml", "lockfileVersion: '6.0'\npackages:\n  /NAME@1.0.0(react@1.0.0): {}\n"),
+    ("pnpm-lock.yaml", "lockfileVersion: 5.4\npackages:\n  /NAME/1.0.0: {}\n"),
+    ("yarn.lock", "NAME@^1.0.0:\n  version \"1.0.0\"\n"),
+    ("yarn.lock", "__metadata: {}\n\"NAME@npm:^1.0.0\":\n  resolution: \"NAME@npm:1.0.0\"\n"),
+    ("package-lock.json", '{"packages": {"node_modules/NAME": {"version": "1.0.0"}}}'),
+    ("package-lock.json", '{"dependencies": {"NAME": {"version": "1.0.0"}}}'),
+])  # fmt: skip
+@pytest.mark.parametrize(
+    "name", ["path-to-regexp", "file-type", "git-url-parse", "link-x", "patch"]
+)
+def test_a_package_that_is_called_as_a_place_is_one_all_the_same(
+    path: str, content: str, name: str
+) -> None:
+    found = read_locked(path, content.replace("NAME", name).encode())
+
+    assert [(one.name, one.version) for one in found] == [(name, "1.0.0")]
+
+
+@pytest.mark.parametrize("source", [
+    "git+ssh://git@example.com/a/b.git#0", "git://example.com/a", "git@github.com:a/b.git",
+    "github:a/b#0", "gist:00", "file:../b", "link:../b", "workspace:*", "ssh://git@example.com/a",
+    "https://codeload.github.com/a/b/tar.gz/0", "https://me@bitbucket.org/a/b.git",
+])  # fmt: skip
+def test_what_is_of_no_registry_is_left_out(source: str) -> None:
+    one, three = {"version": source}, {"version": "1.0.0", "resolved": source}
+
+    for content in ({"dependencies": {"b": one}}, {"packages": {"node_modules/b": three}}):
+        assert read_locked("package-lock.json", json.dumps(content).encode()) == ()
+    assert read_locked("yarn.lock", f'"b@{source}":\n  version "1.0.0"\n'.encode()) == ()
+
+
 def test_windows_line_ends_and_a_byte_order_mark_change_nothing() -> None:
     plain = read_locked("yarn.lock", lock_files.YARN_ONE.encode())
 

@@ -20,7 +20,8 @@ MAX_LINE_CHARS = 20_000
 # A key of so many parts takes the reader quadratic time; no lock file's is so deep.
 _DEEP_KEY = re2.compile(r"""(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){20}""")
 _ELSEWHERE = re2.compile(
-    r"(?:git|hg|svn|bzr|file|link|portal|workspace|patch|path|ssh|github|gitlab|bitbucket)\b"
+    r"(?:git|hg|svn|bzr)(?:\+[a-z]+)?:|git@"
+    r"|(?:file|link|portal|workspace|patch|path|ssh|github|gitlab|bitbucket|gist):"
     r"|https?://(?:[\w.-]*@)?(?:codeload\.)?(?:github|gitlab|bitbucket)\.",
 )
 
