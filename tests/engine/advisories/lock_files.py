@@ -173,6 +173,30 @@ __metadata:
   version: 0.0.0-use.local
   resolution: "work@workspace:."
 """
+BUN = """\
+{
+  "lockfileVersion": 1,
+  "workspaces": {
+    "": {
+      "name": "work, [}",
+      "dependencies": { "lodash": "^4.17.10", },
+    },
+  },
+  "packages": {
+    "@babel/core": ["@babel/core@7.1.0", "", { "dependencies": { "lodash": "^4.17.10" } }, "sha512-00=="],
+
+    "forked": ["forked@github:somebody/forked#00", {}, "somebody-forked-00"],
+
+    "lodash": ["lodash@4.17.20", "", {}, "sha512-00=="],
+
+    "other-name": ["minimist@1.2.0", "", {}, "sha512-00=="],
+
+    "part": ["part@workspace:packages/part"],
+
+    "@babel/core/lodash": ["lodash@3.0.0", "", {}, "sha512-00=="],
+  }
+}
+"""
 PNPM_FIVE = """\
 lockfileVersion: 5.4
 packages:

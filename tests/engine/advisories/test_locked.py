@@ -45,6 +45,11 @@ from verification.engine.reports.model import Unreadable
             ["@babel/core 7.1.0 @4", "lodash 4.17.20 @10", "minimist 1.2.0 @13"],
         ),
         ("yarn.lock", lock_files.YARN_BERRY, ["@babel/core 7.1.0 @7", "minimist 1.2.0 @17"]),
+        (
+            "bun.lock",
+            lock_files.BUN,
+            ["@babel/core 7.1.0 @10", "lodash 4.17.20 @14", "minimist 1.2.0 @16", "lodash 3.0.0 @20"],
+        ),
         ("pnpm-lock.yaml", lock_files.PNPM_FIVE, ["@babel/core 7.1.0 @5", "lodash 4.17.20 @9"]),
         ("pnpm-lock.yaml", lock_files.PNPM_NINE, ["@babel/core 7.1.0 @8", "lodash 4.17.20 @11"]),
         (
@@ -109,6 +114,30 @@ def test_what_is_of_no_registry_is_left_out(source: str) -> None:
     assert read_locked("yarn.lock", f'"b@{source}":\n  version "1.0.0"\n'.encode()) == ()
 
 
+def test_what_powershell_writes_is_read_as_pip_reads_it() -> None:
+    content = "# \\u00fc\r\njinja2==2.10\r\n".encode("utf-16")
+
+    (found,) = read_locked("requirements.txt", content)
+
+    assert (found.name, found.version, found.line) == ("jinja2", "2.10", 2)
+
+
+def test_a_remark_that_ends_in_a_backslash_hides_nothing() -> None:
+    found = read_locked(
+        "requirements.txt", b"six==1.0 \\\n# a \\\njinja2==2.10\n  # b \\\nidna==2.7"
+    )
+
+    assert [f"{one.name} {one.version} @{one.line}" for one in found] == [
+        "six 1.0 @1", "jinja2 2.10 @3", "idna 2.7 @5",
+    ]  # fmt: skip
+
+
+def test_gradle_before_its_seventh_version_wrote_a_file_for_each_classpath() -> None:
+    (found,) = read_locked("gradle/dependency-locks/a.lockfile", b"# by hand\norg.a:b:1.0\n")
+
+    assert (found.name, found.version, found.line) == ("org.a:b", "1.0", 2)
+
+
 def test_windows_line_ends_and_a_byte_order_mark_change_nothing() -> None:
     plain = read_locked("yarn.lock", lock_files.YARN_ONE.encode())
 
@@ -127,6 +156,17 @@ def test_windows_line_ends_and_a_byte_order_mark_change_nothing() -> None:
         ("node_modules/a/package-lock.json", False),
         ("docs/requirements.md", False),
         ("package.json", False),
+        ("requirements/base.txt", True),
+        ("api/requirements/base.in", False),
+        ("dev-requirements.txt", True),
+        ("requirements-dev.lock", True),
+        ("constraints.txt", True),
+        ("docs/my-requirements.md", False),
+        ("pylock.dev.toml", True),
+        ("web/bun.lock", True),
+        ("gems.locked", True),
+        ("gradle/dependency-locks/compileClasspath.lockfile", True),
+        ("other.lockfile", False),
         ("poetry.lock/readme", False),
     ],
 )
@@ -160,6 +200,9 @@ BROKEN = [
     ("uv.lock", b"a" + b".a" * 100_000 + b" = 1"),
     ("pdm.lock", b"a = " + DEEP),
     ("pnpm-lock.yaml", DEEP),
+    ("bun.lock", b'{"packages": {"a": []},}'),
+    ("bun.lock", b'{"packages": {"a": {}}}'),
+    ("bun.lock", b'{"packages": ["a@1.0.0"],,}'),
     ("pnpm-lock.yaml", b"? [a]\n: b\n"),
     ("pnpm-lock.yaml", b"packages:\n  a: *nobody\n b: c"),
     ("pnpm-lock.yaml", b"".join(b" " * one + b"a:\n" for one in range(70))),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from verification.engine.advisories import go, node, others, python
@@ -29,12 +30,14 @@ KINDS: Mapping[str, Kind] = {
     "Pipfile.lock": Kind(Ecosystem.PYPI, python.pipenv),
     "package-lock.json": Kind(Ecosystem.NPM, node.npm),
     "npm-shrinkwrap.json": Kind(Ecosystem.NPM, node.npm),
+    "bun.lock": Kind(Ecosystem.NPM, node.bun),
     "yarn.lock": Kind(Ecosystem.NPM, node.yarn),
     "pnpm-lock.yaml": Kind(Ecosystem.NPM, node.pnpm),
     "go.mod": Kind(Ecosystem.GO, go.mod),
     "go.sum": Kind(Ecosystem.GO, go.sums),
     "Cargo.lock": Kind(Ecosystem.CRATES, others.cargo),
     "Gemfile.lock": Kind(Ecosystem.RUBYGEMS, others.bundler),
+    "gems.locked": Kind(Ecosystem.RUBYGEMS, others.bundler),
     "composer.lock": Kind(Ecosystem.PACKAGIST, others.composer),
     "packages.lock.json": Kind(Ecosystem.NUGET, others.nuget),
     "gradle.lockfile": Kind(Ecosystem.MAVEN, others.gradle),
@@ -42,18 +45,31 @@ KINDS: Mapping[str, Kind] = {
 }
 
 
+NAMED: Sequence[tuple[re.Pattern[str], Kind]] = (
+    (
+        re.compile(
+            r"(?:.*/)?(?:(?:[^/]*[-_.])?requirements[^/]*\.(?:txt|lock)|constraints[^/]*\.txt"
+            r"|requirements/[^/]+\.txt)"
+        ),
+        REQUIREMENTS,
+    ),
+    (re.compile(r"(?:.*/)?pylock\.[^/.]+\.toml"), KINDS["pylock.toml"]),
+    (re.compile(r"(?:.*/)?dependency-locks/[^/]+\.lockfile"), KINDS["gradle.lockfile"]),
+)
+"""Whose names, or folders, say what they are by a part."""
+
+
 def kind_of(path: str) -> Kind | None:
     """None for what is no lock file, or lies where nothing is the work's own.
 
-    >>> kind_of("api/requirements-dev.txt") is REQUIREMENTS, kind_of("vendor/a/go.sum")
+    >>> kind_of("api/requirements/dev.txt") is REQUIREMENTS, kind_of("vendor/a/go.sum")
     (True, None)
     """
     folder, name = posixpath.split(path)
     if IGNORED.intersection(folder.split("/")):
         return None
-    if name.startswith("requirements") and name.endswith(".txt"):
-        return REQUIREMENTS
-    return KINDS.get(name)
+    named = (kind for pattern, kind in NAMED if pattern.fullmatch(path))
+    return KINDS.get(name) or next(named, None)
 
 
 def read_locked(path: str, content: bytes) -> tuple[Locked, ...]:

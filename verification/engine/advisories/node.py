@@ -1,4 +1,4 @@
-"""Lock files of npm, Yarn and pnpm."""
+"""Lock files of npm, Yarn, pnpm and Bun."""
 
 from __future__ import annotations
 
@@ -13,15 +13,18 @@ from verification.engine.advisories.reading import (
     entries,
     is_elsewhere,
     json_of,
+    json_with_commas_of,
     lines_of,
     optional,
     places,
+    table,
     text_of,
     yaml_scalars,
 )
 from verification.engine.reports.model import Unreadable
 
 _KEY = r"""^\s*"([^"\\]+)"\s*:\s*\{"""
+_LIST = r"""^\s*"([^"\\]+)"\s*:\s*\["""
 _MODULES = "node_modules/"
 _ALIAS = re2.compile(r"npm:((?:@[^/@\s]+/)?[^/@\s]+)(?:@(.+))?")
 _FIRST = re2.compile(r'"?((?:@[^/@\s",]+/)?[^@\s",]+)@([^",]*)')
@@ -112,3 +115,16 @@ def pnpm(content: bytes) -> Iterator[Pin]:
             found = None if is_elsewhere(keys[1]) else shape.match(keys[1])
             if found and found[2][0].isdigit():
                 yield Pin(found[1], found[2], line)
+
+
+def bun(content: bytes) -> Iterator[Pin]:
+    """A package's first word is its own name and what it was resolved to, whatever it is called."""
+    whole = json_with_commas_of(content)
+    lines = places(content, _LIST)
+    for key, one in table(whole.get("packages") or {}).items():
+        resolved = one[0] if isinstance(one, list) and one else None
+        if not isinstance(resolved, str):
+            raise Unreadable("A package of it does not say which one it is.")
+        found = _SINCE_SIX.fullmatch(resolved)
+        if found and found[2][0].isdigit():
+            yield Pin(found[1], found[2], lines.get(key))

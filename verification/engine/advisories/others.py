@@ -23,7 +23,7 @@ _JSON_NAME = r"""^\s*"name"\s*:\s*"([^"\\]+)"""
 _JSON_KEY = r"""^\s*"([^"\\]+)"\s*:\s*\{"""
 _GEM = re2.compile(r"    ([\w.-]+) \((\d[^\s()-]*)(?:-[^\s()]*)?\)\s*$")
 _SECTION = re2.compile(r"[A-Z][A-Z ]*\s*$")
-_DEPENDENCY = re2.compile(r"([^:=#\s]+:[^:=#\s]+):([^:=#\s]+)=")
+_DEPENDENCY = re2.compile(r"([^:=#\s]+:[^:=#\s]+):([^:=#\s]+)(?:=|$)")
 
 
 def cargo(content: bytes) -> Iterator[Pin]:

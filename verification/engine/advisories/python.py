@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -33,19 +34,29 @@ _LOCAL_SOURCES = ("editable", "virtual", "directory", "git", "path", "url")
 
 def requirements(content: bytes) -> Iterator[Pin]:
     """Exact pins alone: ranges say nothing of what is installed."""
-    for number, line in _joined(lines_of(content)):
+    for number, line in _joined(lines_of(_in_utf8(content))):
         named = _NAMED.search(line)
         exactly = _EXACTLY.search(named[2].partition(" --")[0]) if named else None
         if named and exactly and not exactly[2]:
             yield Pin(named[1], exactly[1], number)
 
 
+def _in_utf8(content: bytes) -> bytes:
+    """PowerShell writes UTF-16, and pip reads it."""
+    if not content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return content
+    return content.decode("utf-16", errors="replace").encode(errors="replace")
+
+
 def _joined(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """Each with the number of its first; one that ends in a backslash goes on in the next."""
+    """Each with the number of its first; one that ends in a backslash goes on in the next.
+
+    A remark goes on nowhere, as pip reads it.
+    """
     begun: list[str] = []
     for number, line in enumerate(lines, 1):
         begun.append(line.removesuffix("\\"))
-        if not line.endswith("\\"):
+        if not line.endswith("\\") or line.lstrip().startswith("#"):
             yield number - len(begun) + 1, " ".join(begun)
             begun = []
     if begun:

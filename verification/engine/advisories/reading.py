@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -19,6 +20,8 @@ MAX_DEPTH = 60
 MAX_LINE_CHARS = 20_000
 # A key of so many parts takes the reader quadratic time; no lock file's is so deep.
 _DEEP_KEY = re2.compile(r"""(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){20}""")
+# A text without an end goes to the end: nothing is looked at twice.
+_LAST_COMMA = re.compile(r'("(?:[^"\\]|\\.)*"?)|,(\s*[}\]])', re.DOTALL)
 _ELSEWHERE = re2.compile(
     r"(?:git|hg|svn|bzr)(?:\+[a-z]+)?:|git@"
     r"|(?:file|link|portal|workspace|patch|path|ssh|github|gitlab|bitbucket|gist):"
@@ -44,7 +47,15 @@ def lines_of(content: bytes) -> list[str]:
 
 
 def json_of(content: bytes) -> Mapping[str, Any]:
-    whole = text_of(content)
+    return _json(text_of(content))
+
+
+def json_with_commas_of(content: bytes) -> Mapping[str, Any]:
+    """JSON in which a comma may stand behind the last entry."""
+    return _json(_LAST_COMMA.sub(lambda found: found[1] or found[2], text_of(content)))
+
+
+def _json(whole: str) -> Mapping[str, Any]:
     if whole.count("{") + whole.count("[") > MAX_PARTS:
         raise BeyondBounds("It has more parts than are read.")
     try:
