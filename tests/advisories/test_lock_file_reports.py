@@ -136,6 +136,30 @@ def test_what_was_locked_before_the_work_is_not_its_fault() -> None:
         assert [one.enforcement for one in findings_of(report)] == ["hard"]
 
 
+def test_old_knowledge_convicts_whoever_brings_what_it_knows() -> None:
+    know(days_old=15)
+    files = {"requirements.txt": TOUCHED}
+
+    new = reports(files, base={"requirements.txt": b"django==4.2.2\n"})
+    same = reports(files, base=files)
+
+    assert [one.reason_code for one in findings_of(new[0])] == ["security_failed"]
+    assert [one.enforcement for one in findings_of(same[0])] == ["observe"]
+    for found in (new, same):
+        assert [one.reason_code for one in findings_of(found[1])] == ["gate_error"]
+
+
+def test_another_version_that_is_touched_as_well_is_nothing_new() -> None:
+    know()
+
+    (report,) = reports(
+        {"requirements.txt": b"six==1.0\ndjango==4.2.1\n"},
+        base={"requirements.txt": b"django==4.1.7\n"},
+    )
+
+    assert [one.enforcement for one in findings_of(report)] == ["observe"]
+
+
 def test_lock_files_beyond_our_bounds_are_doubt(monkeypatch: pytest.MonkeyPatch) -> None:
     know()
     monkeypatch.setattr(vulnerable, "MAX_LOCK_FILES", 1)

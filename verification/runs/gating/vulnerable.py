@@ -24,7 +24,7 @@ from verification.engine.gating.stages import SECURITY
 from verification.engine.outcome import Status
 from verification.runs.gating.trial import State
 
-MAX_LOCK_FILES = 20
+MAX_LOCK_FILES = 50
 MAX_TOTAL_BYTES = 8_000_000
 
 
@@ -38,25 +38,29 @@ class Looked:
     now: datetime
 
     def reports(self, file: SubmittedFile) -> Iterator[GateReport]:
-        for told in self._told(file.path, file.size, self.read):
+        for told in self._told(file.path, file.size, self.read, self.now):
             yield (
                 against_older(told, self._before(file)) if wants_base(told.report) else told.report
             )
 
     def _before(self, file: SubmittedFile) -> Judged | None:
+        """How old what is known is, leaves nothing open here: the work is held to the same."""
         if self.base is None or file.path not in self.base.files:
             return None
         _, size = self.base.files[file.path]
-        return next(iter(self._told(file.path, size, self.base.workspace.read)))
+        return next(iter(self._told(file.path, size, self.base.workspace.read, None)))
 
-    def _told(self, path: str, size: int, read: Callable[[str], bytes]) -> Sequence[Judged]:
+    def _told(
+        self, path: str, size: int, read: Callable[[str], bytes], now: datetime | None
+    ) -> Sequence[Judged]:
         kind = kind_of(path)
         snapshot = self.taken.get(kind.ecosystem) if kind else None
         if snapshot is None:
             return reports_of(path, None, None, known)
         most = environment().advisories_max_age_days
         content = read(path) if size <= MAX_LOCK_BYTES else None
-        return reports_of(path, content, Knowledge(snapshot.taken_at, self.now, most), known)
+        taken_at = snapshot.taken_at
+        return reports_of(path, content, Knowledge(taken_at, now or taken_at, most), known)
 
 
 def lock_file_reports(
