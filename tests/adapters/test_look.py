@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from verification.adapters.sandbox.tools.look_languages import is_passed_over, language_of
+from verification.adapters.sandbox.tools.look_languages import is_passed_over, is_run, language_of
 from verification.adapters.sandbox.tools.look_levels import (
     ERROR,
     NOTE,
@@ -180,6 +180,37 @@ def test_python_that_ruff_would_read_otherwise_than_python_is_not_passed_over(
     says(place, SEMGREP, json.dumps(semgrep(paths={"scanned": ["a.js", "b.py"]})))
 
     assert looked(place)[0] == code
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "is_told"),
+    [
+        pytest.param("a.py", b"import {{ cookiecutter.name }}\n", False, id="a template"),
+        pytest.param("a.py", b"print 'x'\n", False, id="Python 2"),
+        pytest.param("a.py", b"def f():\n    return 1\n", True, id="what ruff alone cannot read"),
+        pytest.param("a.py", b"eval(x)\0\n", True, id="what some Pythons read"),
+        pytest.param("a.ipynb", b"", False, id="an empty notebook"),
+        pytest.param("a.ipynb", b'{"worksheets": []}', False, id="a notebook of old"),
+        pytest.param("a.ipynb", b'{"cells": [{"source": "def f(:"}]}', True, id="a cell"),
+    ],
+)
+def test_what_ruff_cannot_read_is_severe_where_somebody_could_run_it(
+    place: Path, name: str, content: bytes, is_told: bool
+) -> None:
+    path = place / "work" / name
+    path.write_bytes(content)
+    broken = {"code": None, "message": "Expected an expression", "filename": str(path)}
+    says(place, RUFF, json.dumps([{**broken, "location": {"row": 1, "column": 1}}]), then="exit 1")
+    scanned = ["a.js", "a.py"] if name == "a.py" else ["a.js"]
+    says(place, SEMGREP, json.dumps(semgrep(paths={"scanned": scanned})))
+
+    code, report, said = looked(place)
+
+    (problem,) = read_problems(ProblemFormat.SARIF, report or b"").problems
+    severity = ProblemSeverity.HIGH if is_told else ProblemSeverity.LOW
+    assert (code, problem.severity, problem.rule) == (int(is_told), severity, "look:not-read")
+    assert said == ""
+    assert is_run(str(path)) is is_told
 
 
 def test_what_the_tools_find_becomes_one_report_without_the_secret(place: Path) -> None:

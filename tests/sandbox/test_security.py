@@ -167,14 +167,17 @@ def test_scripts_without_a_suffix_are_searched_by_their_first_line(engine: APICl
 
 def test_what_is_not_looked_at_is_said_and_blames_nobody(engine: APIClient) -> None:
     packed = {"a.js": "let a = 1;" * 30_000, "b.js": "let a = 1;\n" * 100_000, "c.js": "eval( {\n"}
+    others = {"{{name}}/d.py": "import {{ name }}\n", "e.ipynb": ""}
 
-    report = looked_at(engine, {**NODE, **packed})
+    report = looked_at(engine, {**NODE, **packed, **others})
 
     assert report.status is Status.PASSED
     assert problems(report) == {
         ("a.js", None, "look:too-large"),
         ("b.js", None, "look:too-large"),
         ("c.js", None, "look:not-read"),
+        ("{{name}}/d.py", None, "look:not-read"),
+        ("e.ipynb", None, "look:not-read"),
     }
     assert {one.severity for one in report.problems} == {LOW}
     assert {str(one.enforcement) for one in findings_of(report)} == {"advisory"}

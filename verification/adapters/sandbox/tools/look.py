@@ -18,19 +18,20 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from verification.adapters.sandbox.tools.look_languages import PYTHON, is_passed_over
+    from verification.adapters.sandbox.tools.look_languages import PYTHON, is_passed_over, is_run
     from verification.adapters.sandbox.tools.look_levels import (
         ERROR,
         NOTE,
         WARNING,
         danger_level,
+        is_danger,
         secret_level,
     )
     from verification.adapters.sandbox.tools.look_report import Found, write
     from verification.adapters.sandbox.tools.look_tool import Broken, File, Place, listed, run
 else:
-    from look_languages import PYTHON, is_passed_over
-    from look_levels import ERROR, NOTE, WARNING, danger_level, secret_level
+    from look_languages import PYTHON, is_passed_over, is_run
+    from look_levels import ERROR, NOTE, WARNING, danger_level, is_danger, secret_level
     from look_report import Found, write
     from look_tool import Broken, File, Place, listed, run
 
@@ -105,8 +106,17 @@ def dangers_below(place: Place, named: Sequence[str]) -> Iterator[Found]:
         "--select S --ignore S101 --output-format json --config"
     )
     words = [*said.split(), "exclude = []", *named]
-    for one in listed(run(RUFF, words, place, codes=(0, 1))):
-        if place.has(one["filename"]):
+    told = [
+        one for one in listed(run(RUFF, words, place, codes=(0, 1))) if place.has(one["filename"])
+    ]
+    unread = {one["filename"] for one in told if not is_danger(one["code"] or "")}
+    never = {path for path in unread if not is_run(path)}
+    for path in sorted(never):
+        yield Found(
+            NOTE, "look:not-read", "Python itself cannot read it: it was not searched.", path
+        )
+    for one in told:
+        if one["filename"] not in never:
             code, at = one["code"] or "", one["location"]
             yield Found(
                 danger_level(code, one["message"]),

@@ -1,9 +1,12 @@
 """In which language a file is, as the rules call it: by its name, else by its first line."""
 
+import json
 import re
+import warnings
 from pathlib import Path
 
 PYTHON = (".py", ".pyi", ".pyw")
+NOTEBOOK = ".ipynb"
 LANGUAGES = {
     "python": PYTHON,
     "javascript": (".js", ".jsx", ".mjs", ".cjs"),
@@ -50,3 +53,28 @@ def interpreter_of(path: str) -> str:
 def is_passed_over(path: str) -> bool:
     suffix = Path(path).suffix.lower()
     return suffix in ALSO_CODE or (not suffix and bool(interpreter_of(path)))
+
+
+def is_run(path: str) -> bool:
+    """Whether Python runs a file, or could: not a template, nor what is there to be broken."""
+    content = Path(path).read_bytes()
+    if path.endswith(NOTEBOOK):
+        return has_cells(content)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(content, "", "exec", dont_inherit=True)
+    except SyntaxError:
+        return b"\0" in content  # Pythons differ in what they make of it
+    except (ValueError, OverflowError, MemoryError, RecursionError):
+        return True
+    return True
+
+
+def has_cells(content: bytes) -> bool:
+    """Whether it is a notebook of today's form: an older or an empty one is run by nobody as it is."""
+    try:
+        cells = json.loads(content)["cells"]
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return False
+    return isinstance(cells, list) and bool(cells)

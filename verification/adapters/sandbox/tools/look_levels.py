@@ -28,8 +28,13 @@ _KEY_STARTS = (b"0", b"openssh-key-v1", b"\x95", b"\x94", b"\xc5")
 _KEY_BYTES = 40
 
 
+def is_danger(code: str) -> bool:
+    """Else ruff says that it cannot read a file."""
+    return bool(re.fullmatch(r"S[1-7]\d\d", code))
+
+
 def danger_level(code: str, message: str) -> str:
-    if not re.fullmatch(r"S[1-7]\d\d", code):
+    if not is_danger(code):
         return ERROR  # Python that cannot be read hides what it does
     if "seems safe" in message:
         return NOTE
