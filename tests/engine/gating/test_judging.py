@@ -381,6 +381,13 @@ def test_a_gate_that_took_too_long_says_how_long_it_had(stage: Stage, seconds: i
     assert report.detail == f"build of python took longer than {seconds} s.\nstep one"
 
 
+def test_what_bounds_its_own_time_is_not_said_to_have_used_up_the_gates() -> None:
+    report = told(NPM_BUILD, Ended(exit_code=124, out=b"step one\n"))
+
+    assert report.status is Status.TIMED_OUT
+    assert report.detail.startswith("build of . (python) ended with exit code 124, as a command")
+
+
 def test_what_was_written_last_is_told_and_errors_before_the_rest() -> None:
     lines = b"".join(b"line %d\n" % number for number in range(100))
 

@@ -42,6 +42,7 @@ from verification.engine.reports.testing import TestFormat, read_tests
 from verification.engine.reports.testing.contents import uncoloured
 
 TIME_EXIT_CODE = 124
+ENDED_FOR_TIME = "ended with exit code 124, as a command does whose own time is over"
 COULD_NOT_RUN = {126: "its command could not be executed", 127: "its command was not found"}
 NO_TESTS_EXIT_CODE = 5
 MAX_TOLD = 50
@@ -107,7 +108,8 @@ def _judged(part: Part, stage: Stage, ended: Ended) -> Judged:
         return Judged(replace(told, status=Status.ERROR, is_lost=True, detail=ended.lost))
     if ended.is_timed_out or ended.exit_code == TIME_EXIT_CODE:
         seconds = stage.seconds or part.seconds[stage.gate]
-        why = f"{told.name} took longer than {seconds} s.{last_words(ended)}"
+        took = f"took longer than {seconds} s" if ended.is_timed_out else ENDED_FOR_TIME
+        why = f"{told.name} {took}.{last_words(ended)}"
         if stage.gate == INSTALL:  # a slow mirror looks the same
             return Judged(replace(told, status=Status.ERROR, is_lost=True, detail=why))
         if stage.is_apart:
@@ -267,10 +269,8 @@ def _unread(told: GateReport, ended: Ended, why: str) -> GateReport:
     """A tool that looks at the work, and did not say what it saw: never zero problems."""
     if told.gate == BUILD and ended.exit_code == 0:
         return told  # built is built, whatever was said on the way
-    is_silent = told.gate == TYPES and ended.is_whole
-    is_doubt = (
-        is_silent or told.gate in (LINT, SECURITY)
-    ) and ended.exit_code != OUT_OF_MEMORY_EXIT_CODE
+    is_looked_at = told.gate in (LINT, SECURITY) or (told.gate == TYPES and ended.is_whole)
+    is_doubt = is_looked_at and ended.exit_code != OUT_OF_MEMORY_EXIT_CODE
     if is_doubt or ended.exit_code == 0:
         said = f"What {told.name} found could not be read. {why}{last_words(ended)}"
         return replace(told, status=Status.ERROR, detail=said)
