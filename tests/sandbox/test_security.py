@@ -191,7 +191,7 @@ def dangers() -> Iterator[tuple[str, str, set[tuple[str, int | None, str]]]]:
         for rule, told in language["rules"].items():
             for line in told["bad"]:
                 lines += f"{language['indent']}{line}\n"
-                wanted.add((path, lines.count("\n"), rule))
+                wanted |= {(path, lines.count("\n"), one) for one in (rule, *told.get("also", ()))}
             lines += "".join(f"{language['indent']}{line}\n" for line in told["good"])
         yield path, lines + language.get("end", ""), wanted
 
