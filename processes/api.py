@@ -17,7 +17,7 @@ from processes.checking import check
 from processes.definition.compare import Difference
 from processes.definition.model import Definition
 from processes.definition.model import Problem as Complaint
-from processes.definition.reading import MAX_SOURCE_BYTES
+from processes.definition.stream import MAX_SOURCE_BYTES
 from processes.models import Process, ProcessVersion
 from processes.schemas import (
     AddedVersion,

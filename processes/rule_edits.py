@@ -11,8 +11,8 @@ from loomverify.errors import Conflict, InputError
 from processes.definition.load import load
 from processes.definition.model import ANY_PHASE, Definition, Rule, Target
 from processes.definition.patch import Append, Edit, Path, Remove, SetValue, Unpatchable, patch
-from processes.definition.reading import Log, Unreadable, Value
-from processes.definition.stream import compose
+from processes.definition.plain import plain
+from processes.definition.stream import Unreadable, compose
 
 RULES: Path = ("verification", "rules")
 PHASES: Path = ("phases",)
@@ -83,7 +83,7 @@ def text_of(source: str) -> Text:
         raise InputError(
             "draft.broken", f"The YAML holds errors, first in line {first.line}: {first.message}"
         )
-    return Text(source, loaded.definition, Value(compose(source), "", Log()).plain())
+    return Text(source, loaded.definition, plain(compose(source)))
 
 
 def path_of(place: str) -> Path:

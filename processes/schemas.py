@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Discriminator, StrictInt, StrictStr, Tag
 
 from loomverify.paging import DEFAULT_LIMIT, MAX_LIMIT
 from processes.definition.patch import Append, Edit, Move, Remove, SetValue
-from processes.definition.reading import MAX_DEPTH, MAX_NODES
+from processes.definition.stream import MAX_DEPTH, MAX_NODES
 from processes.models import Process
 
 MAX_EDITS = 50

@@ -18,10 +18,11 @@ from processes.definition.model import (
     ToolSuccessPolicy,
 )
 from processes.definition.phases import read_gate_seconds, read_phases
-from processes.definition.reading import Fields, Log, Unreadable, Value, listed
+from processes.definition.plain import plain
+from processes.definition.reading import Fields, Log, Value, listed
 from processes.definition.review import read_review_policy
 from processes.definition.rules import read_rules, read_semantic_checks
-from processes.definition.stream import compose
+from processes.definition.stream import Unreadable, compose
 
 NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
 MAX_NAME = 80
@@ -235,6 +236,6 @@ def _remediation(fields: Fields) -> dict[str, Any]:
             continue
         if key == "strategies" and value.entries() is None:
             continue
-        remediation[key] = value.plain()
+        remediation[key] = plain(value.node)
     fields.close()
     return remediation

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -11,52 +10,15 @@ from typing import Any, TypeVar
 import yaml
 
 from processes.definition.model import Level, Problem
+from processes.definition.plain import FALSE_WORDS, INTEGER, NUMBER, TRUE_WORDS
+from processes.definition.stream import TAG
 
-MAX_SOURCE_BYTES = 1024 * 1024
-MAX_DEPTH = 100
-MAX_NODES = 50_000
-MAX_ALIASES = 1_000
 MAX_SHOWN_KEY = 100
 MAX_LISTED = 5
-
-TAG = "tag:yaml.org,2002:"
-STANDARD_TAGS = frozenset(
-    f"{TAG}{name}"
-    for name in (
-        [
-            "null",
-            "bool",
-            "int",
-            "float",
-            "str",
-            "timestamp",
-            "binary",
-            "merge",
-            "value",
-            "map",
-            "seq",
-            "set",
-            "omap",
-            "pairs",
-        ]
-    )
-)
-TRUE_WORDS = frozenset({"true", "yes", "on", "y"})
-FALSE_WORDS = frozenset({"false", "no", "off", "n"})
-INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
-NUMBER = re.compile(r"[+-]?([0-9]{1,18}(\.[0-9]*)?|\.[0-9]+)")
 NOT_IN_A_NAME = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 """Control characters and line breaks: a name stands in addresses, logs and one-line fields."""
 
 R = TypeVar("R")
-
-
-class Unreadable(Exception):
-    """The stream cannot be read any further; the problem says why and where."""
-
-    def __init__(self, problem: Problem) -> None:
-        super().__init__(problem.message)
-        self.problem = problem
 
 
 @dataclass(slots=True)
@@ -240,19 +202,6 @@ class Value:
             key = f"{key[:MAX_SHOWN_KEY]}…"
         return f"{self.path}.{key}" if self.path else key
 
-    def plain(self) -> Any:
-        """Return the node as JSON: what is neither number, flag nor null is text."""
-        if isinstance(self.node, yaml.SequenceNode):
-            return [Value(child, self.path, self.log).plain() for child in self.node.value]
-        if isinstance(self.node, yaml.MappingNode):
-            return {
-                str(key.value) if isinstance(key, yaml.ScalarNode) else "?": Value(
-                    child, self.path, self.log
-                ).plain()
-                for key, child in self.node.value
-            }
-        return _plain_scalar(self.node.tag, self.node.value)
-
 
 @dataclass(slots=True)
 class Fields:
@@ -338,15 +287,3 @@ def listed(names: Sequence[str]) -> str:
     shown = ", ".join(repr(name[:MAX_SHOWN_KEY]) for name in names[:MAX_LISTED])
     more = len(names) - MAX_LISTED
     return f"{shown} and {more} more" if more > 0 else shown
-
-
-def _plain_scalar(tag: str, text: str) -> Any:
-    if tag == f"{TAG}null":
-        return None
-    if tag == f"{TAG}bool":
-        return text.strip().lower() in TRUE_WORDS
-    if tag == f"{TAG}int" and INTEGER.fullmatch(text):
-        return int(text)
-    if tag == f"{TAG}float" and NUMBER.fullmatch(text) and math.isfinite(float(text)):
-        return float(text)
-    return text

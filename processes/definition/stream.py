@@ -9,14 +9,28 @@ from typing import Any, cast
 import yaml
 
 from processes.definition.model import Problem
-from processes.definition.reading import (
-    MAX_ALIASES,
-    MAX_DEPTH,
-    MAX_NODES,
-    MAX_SOURCE_BYTES,
-    STANDARD_TAGS,
-    Unreadable,
-)
+
+MAX_SOURCE_BYTES = 1024 * 1024
+MAX_DEPTH = 100
+MAX_NODES = 50_000
+MAX_ALIASES = 1_000
+
+TAG = "tag:yaml.org,2002:"
+STANDARD_TAGS = frozenset(
+    f"{TAG}{name}"
+    for name in (
+        "null", "bool", "int", "float", "str", "timestamp", "binary",
+        "merge", "value", "map", "seq", "set", "omap", "pairs",
+    )
+)  # fmt: skip
+
+
+class Unreadable(Exception):
+    """The stream cannot be read any further; the problem says why and where."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.message)
+        self.problem = problem
 
 
 @dataclass(slots=True)

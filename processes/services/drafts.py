@@ -15,7 +15,7 @@ from loomverify.accounts.models import Role, User
 from loomverify.errors import Conflict, InputError, Issue, NotFound
 from processes.definition.load import load
 from processes.definition.model import Problem
-from processes.definition.reading import MAX_SOURCE_BYTES
+from processes.definition.stream import MAX_SOURCE_BYTES
 from processes.models import Draft, Process, ProcessVersion
 from processes.services.versions import add_version, publish
 

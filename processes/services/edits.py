@@ -13,7 +13,7 @@ from loomverify.errors import Conflict, InputError
 from processes.definition.load import load
 from processes.definition.model import Problem
 from processes.definition.patch import Edit, Unpatchable, patch
-from processes.definition.reading import Unreadable
+from processes.definition.stream import Unreadable
 from processes.models import Process, ProcessVersion
 from processes.services.drafts import newest_version
 from processes.services.versions import add_version

@@ -15,7 +15,7 @@ from loomverify.accounts.models import Role
 from loomverify.errors import Conflict, InputError, NotFound
 from processes import selectors, services, texts
 from processes.checking import check
-from processes.definition.reading import MAX_SOURCE_BYTES
+from processes.definition.stream import MAX_SOURCE_BYTES
 from processes.definition.vocabulary import PLACES
 from processes.merging import merged
 from processes.models import Draft, ProcessVersion

@@ -22,7 +22,7 @@ from processes.comparing import compared
 from processes.definition.load import MAX_NAME
 from processes.definition.model import Definition
 from processes.definition.patch import SetValue
-from processes.definition.reading import MAX_SOURCE_BYTES
+from processes.definition.stream import MAX_SOURCE_BYTES
 from processes.definition.vocabulary import PLACES
 from processes.forms import TemplateForm
 from processes.views.access import number_in

@@ -17,7 +17,7 @@ from loomverify.errors import Conflict, InputError
 from processes import selectors, services
 from processes.checking import Checked, check
 from processes.definition.load import load
-from processes.definition.reading import MAX_SOURCE_BYTES
+from processes.definition.stream import MAX_SOURCE_BYTES
 from processes.models import ProcessVersion
 from processes.views.access import number_in
 

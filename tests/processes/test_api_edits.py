@@ -11,7 +11,7 @@ from loomverify.accounts.models import AuditEntry, Project, Role
 from loomverify.errors import Conflict
 from processes import services
 from processes.definition.patch import Edit, SetValue
-from processes.definition.reading import MAX_SOURCE_BYTES
+from processes.definition.stream import MAX_SOURCE_BYTES
 from processes.models import Process, ProcessVersion
 from tests.processes.conftest import Api
 from tests.processes.files import SMALL

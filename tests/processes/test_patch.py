@@ -8,7 +8,7 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from processes.definition.patch import Append, Edit, Remove, SetValue, Unpatchable, patch
-from processes.definition.reading import MAX_SOURCE_BYTES, Unreadable
+from processes.definition.stream import MAX_SOURCE_BYTES, Unreadable
 from tests.processes.files import SMALL
 from tests.processes.patching import is_same, meant, places, read
 

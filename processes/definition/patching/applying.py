@@ -27,7 +27,7 @@ from processes.definition.patching.said import Change, said, said_of
 from processes.definition.patching.setting import Splice, settings
 from processes.definition.patching.tree import Document, Kind, Node, read_document
 from processes.definition.patching.writing import look_of
-from processes.definition.reading import MAX_DEPTH, MAX_NODES, TAG, Unreadable
+from processes.definition.stream import MAX_DEPTH, MAX_NODES, TAG, Unreadable
 
 MAX_INTEGER = 10**18
 MAX_WAYS = 10

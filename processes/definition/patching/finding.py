@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from processes.definition.model import Problem
 from processes.definition.patching.tree import Document, Entry, Kind, Node
-from processes.definition.reading import TAG
+from processes.definition.stream import TAG
 
 Key = str | int
 Path = tuple[Key, ...]

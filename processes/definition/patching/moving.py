@@ -10,7 +10,7 @@ from processes.definition.patching.applying import MAX_WORK
 from processes.definition.patching.finding import Path, find, missing, refusal, shown
 from processes.definition.patching.said import Change, said
 from processes.definition.patching.tree import Document, Kind, Node, read_document
-from processes.definition.reading import Unreadable
+from processes.definition.stream import Unreadable
 
 Span = tuple[int, int]
 

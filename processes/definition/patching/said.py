@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from processes.definition.patching.tree import Kind, Node
-from processes.definition.reading import INTEGER, TAG, TRUE_WORDS
+from processes.definition.plain import INTEGER, TRUE_WORDS
+from processes.definition.stream import TAG
 
 Said = tuple[Any, ...]
 

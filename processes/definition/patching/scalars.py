@@ -8,7 +8,8 @@ from itertools import pairwise
 from typing import Any
 
 from processes.definition.patching.tree import BREAKS, resolved_tag
-from processes.definition.reading import FALSE_WORDS, TAG, TRUE_WORDS
+from processes.definition.plain import FALSE_WORDS, TRUE_WORDS
+from processes.definition.stream import TAG
 
 OPPOSITES = (("yes", "no"), ("on", "off"), ("true", "false"))
 UNPRINTABLE = re.compile(

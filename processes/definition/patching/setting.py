@@ -9,7 +9,7 @@ from typing import Any
 from processes.definition.patching.scalars import folded, literal, one_line
 from processes.definition.patching.tree import Document, Entry, Kind, Node
 from processes.definition.patching.writing import Look, block, flow, is_filled
-from processes.definition.reading import TAG
+from processes.definition.stream import TAG
 
 MIN_WIDTH, USUAL_WIDTH = 40, 88
 HEADER = re.compile(r"[|>][-+0-9]*")

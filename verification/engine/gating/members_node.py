@@ -7,8 +7,8 @@ from typing import Any
 
 import re2
 
-from processes.definition.reading import Log, Unreadable, Value
-from processes.definition.stream import compose
+from processes.definition.reading import Log, Value
+from processes.definition.stream import Unreadable, compose
 from verification.engine.gating.manifests import inner_table, json_table
 
 PNPM_WORKSPACE = "pnpm-workspace.yaml"

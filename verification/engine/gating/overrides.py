@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from processes.definition.model import Level, Problem
-from processes.definition.reading import Fields, Log, Unreadable, Value
-from processes.definition.stream import compose
+from processes.definition.reading import Fields, Log, Value
+from processes.definition.stream import Unreadable, compose
 from verification.engine.gating.components import MAX_COMPONENTS, Component, Language
 from verification.engine.gating.stages import (
     BUILD,

@@ -8,8 +8,8 @@ from dataclasses import replace
 import yaml
 
 from processes.definition.phases import MAX_GATE_SECONDS
-from processes.definition.reading import Log, Unreadable, Value
-from processes.definition.stream import compose
+from processes.definition.reading import Log, Value
+from processes.definition.stream import Unreadable, compose
 from verification.engine.gating.given import Named
 from verification.engine.gating.overrides import TIGHTENED
 from verification.engine.gating.plans import LIMITS, blocks_of

@@ -8,8 +8,7 @@ from typing import Any
 
 import yaml
 
-from processes.definition.reading import Unreadable
-from processes.definition.stream import compose
+from processes.definition.stream import Unreadable, compose
 from verification.engine.protocol import verdict_line
 from verification.engine.protocol.doubt import BROKEN_OFF, DISAGREE, UNCLEAR, Doubt
 from verification.engine.protocol.mentions import all_mentions

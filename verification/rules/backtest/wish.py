@@ -13,7 +13,7 @@ from processes.definition import patterns
 from processes.definition.load import load
 from processes.definition.model import ANY_PHASE, Definition, Phase, Rule, RuleType
 from processes.definition.patch import Append, SetValue, Unpatchable
-from processes.definition.reading import Unreadable
+from processes.definition.stream import Unreadable
 from processes.models import Process
 
 MAX_RUNS = 10_000
