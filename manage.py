@@ -4,7 +4,8 @@ import os
 import sys
 
 from loomverify.embedded import ensure_database
-from loomverify.env import ConfigurationError, environment
+from loomverify.env import environment
+from loomverify.variables import ConfigurationError
 
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "loomverify.settings")

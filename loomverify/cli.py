@@ -8,7 +8,8 @@ import sys
 from collections.abc import Callable, Sequence
 
 from loomverify.children import end_with_parent
-from loomverify.env import ConfigurationError, environment
+from loomverify.env import environment
+from loomverify.variables import ConfigurationError
 
 EXIT_CONFIGURATION = 3
 LIVE, SHADOW = "live", "shadow"  # as in loomverify.celery, which most commands need not load

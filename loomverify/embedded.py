@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import atexit
 import fcntl
-import hashlib
 import os
 import pwd
 import shutil
@@ -26,14 +25,20 @@ from urllib.parse import quote
 
 import psutil
 
-from loomverify.env import ConfigurationError, Environment, environment
+from loomverify.data_folder import usable
+from loomverify.env import Environment, environment
+from loomverify.server_account import (
+    SOCKET_PORT,
+    account_of,
+    make_readable,
+    open_the_way,
+    socket_folder,
+)
+from loomverify.variables import ConfigurationError
 
 MAJOR = "18"
-SOCKET_PORT = 5432
-SOCKET_PATH_BYTES = 103  # of macOS; Linux takes four more
 STOP_SECONDS = 30.0
 ORPHANS_SECONDS = 10.0
-SERVER_USER = "pgserver"
 SERVER_SETTINGS = """
 max_connections = 200
 shared_buffers = 128MB
@@ -55,7 +60,7 @@ def ensure_database(env: Environment) -> str:
     if env.database_url:
         return env.database_url
     folder = env.data / "postgres"
-    with _sentences(env.data):
+    with usable(env.data):
         env.data.mkdir(parents=True, exist_ok=True)
         using = (env.data / "postgres.users").open("a")
         with _changing(folder):
@@ -70,7 +75,7 @@ def ensure_database(env: Environment) -> str:
 def start_server(folder: Path, *, extra_settings: str = "") -> str:
     """Start, or adopt, the server of this folder; return the address of its database."""
     programs = _programs()
-    with _sentences(folder.parent):
+    with usable(folder.parent):
         folder = folder.resolve()
         folder.parent.mkdir(parents=True, exist_ok=True)
         with _changing(folder):
@@ -137,14 +142,7 @@ class _Server:
         """Make the folder complete or not at all: an interrupted start leaves nothing half done."""
         if self.folder.exists() and any(self.folder.iterdir()):
             raise ConfigurationError(f"{self.folder} is not empty and holds no database.")
-        # A name of its own: what an interrupted start left may still be written to.
-        for abandoned in self.folder.parent.glob(f"{self.folder.name}.new-*"):
-            shutil.rmtree(abandoned, ignore_errors=True)
-        prefix = f"{self.folder.name}.new-"
-        fresh = Path(tempfile.mkdtemp(prefix=prefix, dir=self.folder.parent))
-        account = _account(fresh)
-        if account is not None:
-            os.chown(fresh, account.pw_uid, account.pw_gid)
+        account, fresh = self._fresh_folder()
         done = self._execute(
             "initdb",
             "--auth=trust",  # only the owner reaches the socket
@@ -167,9 +165,20 @@ class _Server:
             self.folder.rmdir()
         fresh.rename(self.folder)
 
+    def _fresh_folder(self) -> tuple[pwd.struct_passwd | None, Path]:
+        """A name of its own: what an interrupted start left may still be written to."""
+        prefix = f"{self.folder.name}.new-"
+        for abandoned in self.folder.parent.glob(f"{prefix}*"):
+            shutil.rmtree(abandoned, ignore_errors=True)
+        fresh = Path(tempfile.mkdtemp(prefix=prefix, dir=self.folder.parent))
+        account = account_of(fresh)
+        if account is not None:
+            os.chown(fresh, account.pw_uid, account.pw_gid)
+        return account, fresh
+
     def start(self, extra_settings: str) -> None:
-        account = _account(self.folder)
-        sockets = _socket_folder(self.folder, account)
+        account = account_of(self.folder)
+        sockets = socket_folder(self.folder, account)
         self._write_settings(sockets, extra_settings, account)
         socket = f".s.PGSQL.{SOCKET_PORT}"
         # Nothing runs here, whatever process has the number by now that these files name.
@@ -211,10 +220,10 @@ class _Server:
         """Run as `account`, away from the terminal, with nothing of our environment's PG* in it."""
         options: dict[str, Any] = {}
         if account is not None:
-            _open_the_way(self.folder, account)
-            _open_the_way(self.programs, account)
-            _make_readable(self.programs.parent)  # what they read, and the libraries beside
-            _make_readable(self.programs.parents[1].with_suffix(".libs"))
+            open_the_way(self.folder, account)
+            open_the_way(self.programs, account)
+            make_readable(self.programs.parent)  # what they read, and the libraries beside
+            make_readable(self.programs.parents[1].with_suffix(".libs"))
             options = {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": ()}
         variables = {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"}
         return subprocess.run(  # noqa: S603 - the wheel's programs
@@ -252,61 +261,6 @@ def _refuse_other_major(folder: Path) -> None:
         )
 
 
-def _account(folder: Path) -> pwd.struct_passwd | None:
-    """PostgreSQL refuses root: the folder's owner runs it, or an account made for it."""
-    if os.geteuid() != 0:
-        return None
-    owner = folder.stat().st_uid
-    if owner != 0:
-        with suppress(KeyError):
-            return pwd.getpwuid(owner)
-    with suppress(KeyError):
-        return pwd.getpwnam(SERVER_USER)
-    if useradd := shutil.which("useradd"):
-        command = [useradd, "--system", "--no-create-home", SERVER_USER]
-        subprocess.run(command, check=False, capture_output=True)  # noqa: S603 - fixed
-        with suppress(KeyError):
-            return pwd.getpwnam(SERVER_USER)
-    return pwd.getpwnam("nobody")
-
-
-def _open_the_way(path: Path, account: pwd.struct_passwd) -> None:
-    """Let the account pass through the folders above, without letting it list them."""
-    for folder in path.parents:
-        status = folder.stat()
-        if status.st_uid != account.pw_uid and not status.st_mode & 0o001:
-            folder.chmod(status.st_mode & 0o7777 | 0o011)
-
-
-def _make_readable(root: Path) -> None:
-    """Undo a narrow umask at installation."""
-    if not root.exists() or root.stat().st_mode & 0o005 == 0o005:
-        return
-    for path in (*root.rglob("*"), root):  # the root last: it tells that all is done
-        if not path.is_symlink():
-            mode = path.stat().st_mode & 0o7777
-            path.chmod(mode | 0o044 | (0o011 if mode & 0o100 else 0))
-
-
-def _socket_folder(folder: Path, account: pwd.struct_passwd | None) -> Path:
-    """The folder itself, unless its path is longer than a socket's may be."""
-    if len(os.fsencode(folder / f".s.PGSQL.{SOCKET_PORT}")) <= SOCKET_PATH_BYTES:
-        return folder
-    owner = account.pw_uid if account else os.geteuid()
-    digest = hashlib.sha256(os.fsencode(folder)).hexdigest()[:16]
-    short = Path(f"/tmp/loomverify-{owner}-{digest}")  # noqa: S108 - ours alone, see below
-    with suppress(FileExistsError):
-        short.mkdir(mode=0o700)
-        if account is not None:
-            os.chown(short, account.pw_uid, account.pw_gid)
-    if short.is_symlink() or short.stat().st_uid != owner:
-        raise ConfigurationError(
-            f"{short} belongs to somebody else; use a shorter LOOMVERIFY_DATA."
-        )
-    short.chmod(0o700)
-    return short
-
-
 def _create_database(folder: Path) -> str:
     import psycopg
 
@@ -331,17 +285,6 @@ def _changing(folder: Path) -> Iterator[None]:
     with folder.with_name(f"{folder.name}.lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
-
-
-@contextmanager
-def _sentences(data: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise ConfigurationError(
-            f"The data folder {data} cannot be used: {error.strerror}. "
-            "Set LOOMVERIFY_DATA to a folder that can."
-        ) from error
 
 
 def _last_line(output: bytes, marked: str = "") -> str:

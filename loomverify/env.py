@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import ipaddress
 import os
 import re
 import secrets
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import urlsplit
 
 from loomverify.addresses import Network
+from loomverify.data_folder import keep_secret
+from loomverify.variables import MAX_NAME_LENGTH, ConfigurationError, Variables, parts_of
 
 API_KEY_PATTERN = re.compile(r"lv_[A-Za-z0-9_-]{32,}")
 HOST_PATTERN = re.compile(r"\*|\.?[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\]")
@@ -25,14 +25,8 @@ SLUG_PATTERN = re.compile(r"[-a-zA-Z0-9_]{1,60}")
 NO_PROJECT = "none"
 VERIFIER_PATTERN = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
 SANDBOXED = ("python", "node", "go", "rust", "java", "gradle", "ruby", "php", "dotnet", "make")
-MAX_NAME_LENGTH = 200
 MAX_MODEL_LENGTH = 120
 MAX_ADDRESS_LENGTH = 500
-NO_HOST = ("postgresql", "postgres", "unix", "console", "file", "memory", "dummy")
-
-
-class ConfigurationError(Exception):
-    """One sentence that says which variable or folder is wrong, and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,21 +80,22 @@ class Environment:
     """Older knowledge of vulnerabilities does not say that there are none."""
 
 
-def read_environment(variables: Mapping[str, str]) -> Environment:
+def read_environment(values: Mapping[str, str]) -> Environment:
     """Read and check every variable.
 
     Raises:
         ConfigurationError: a value is missing or makes no sense.
     """
-    production = _one_of(variables, "LOOMVERIFY_ENV", ("development", "production")) == "production"
-    port = _integer(variables, "PORT", default=8000, low=1, high=65535)
-    data = Path(variables.get("LOOMVERIFY_DATA") or "var").absolute()
-    base_url = (variables.get("BASE_URL") or f"http://localhost:{port}").rstrip("/")
+    variables = Variables(values)
+    production = variables.one_of("LOOMVERIFY_ENV", ("development", "production")) == "production"
+    port = variables.integer("PORT", default=8000, low=1, high=65535)
+    data = Path(variables.text("LOOMVERIFY_DATA") or "var").absolute()
+    base_url = (variables.text("BASE_URL") or f"http://localhost:{port}").rstrip("/")
     _check_base_url(base_url)
-    database_url = _url(variables, "DATABASE_URL", POSTGRESQL)
+    database_url = variables.url("DATABASE_URL", POSTGRESQL)
     if production and not database_url:
         raise ConfigurationError("DATABASE_URL is required when LOOMVERIFY_ENV is production.")
-    api_key = variables.get("LOOMVERIFY_API_KEY", "")
+    api_key = variables.text("LOOMVERIFY_API_KEY")
     if api_key and not API_KEY_PATTERN.fullmatch(api_key):
         raise ConfigurationError(
             "LOOMVERIFY_API_KEY must be lv_ and 32 or more letters, digits, - or _."
@@ -115,14 +110,13 @@ def read_environment(variables: Mapping[str, str]) -> Environment:
         database_url=database_url,
         redis_url=_redis_url(variables),
         secret_key=_secret_key(variables, data, production=production),
-        admin_password=variables.get("LOOMVERIFY_ADMIN_PASSWORD", ""),
+        admin_password=variables.text("LOOMVERIFY_ADMIN_PASSWORD"),
         api_key=api_key,
-        email_url=_url(variables, "EMAIL_URL", MAIL),
+        email_url=variables.url("EMAIL_URL", MAIL),
         judge=_judge(variables, "LOOMVERIFY_JUDGE"),
         alternate_judge=_judge(variables, "LOOMVERIFY_ALTERNATE_JUDGE"),
         panel_models=_panel(variables),
-        judge_private_hosts=_one_of(
-            variables,
+        judge_private_hosts=variables.one_of(
             "LOOMVERIFY_JUDGE_PRIVATE_HOSTS",
             ("no", "yes") if production else ("yes", "no"),
         )
@@ -131,23 +125,23 @@ def read_environment(variables: Mapping[str, str]) -> Environment:
         worker_ssh_projects=_projects(
             variables, "LOOMVERIFY_WORKER_SSH_PROJECTS", default="default" if production else "*"
         ),
-        known_hosts=_file(variables, "LOOMVERIFY_KNOWN_HOSTS"),
-        private_networks=_networks(variables, "LOOMVERIFY_PRIVATE_NETWORKS"),
-        reverify_deadline_seconds=_integer(
-            variables, "LOOMVERIFY_REVERIFY_DEADLINE", default=900, low=0, high=7 * 86400
+        known_hosts=variables.file("LOOMVERIFY_KNOWN_HOSTS"),
+        private_networks=variables.networks("LOOMVERIFY_PRIVATE_NETWORKS"),
+        reverify_deadline_seconds=variables.integer(
+            "LOOMVERIFY_REVERIFY_DEADLINE", default=900, low=0, high=7 * 86400
         ),
-        review_sample_rate=_share(variables, "LOOMVERIFY_REVIEW_SAMPLE_RATE", default="0.02"),
-        sandbox=_one_of(variables, "LOOMVERIFY_SANDBOX", ("docker", "off")),
+        review_sample_rate=variables.share("LOOMVERIFY_REVIEW_SAMPLE_RATE", default="0.02"),
+        sandbox=variables.one_of("LOOMVERIFY_SANDBOX", ("docker", "off")),
         sandbox_images=_images(variables),
-        sandbox_runtime=_word(variables, "LOOMVERIFY_SANDBOX_RUNTIME"),
-        sandbox_proxy=_url(variables, "LOOMVERIFY_SANDBOX_PROXY", WEB),
-        sandbox_network=_word(variables, "LOOMVERIFY_SANDBOX_NETWORK"),
+        sandbox_runtime=variables.word("LOOMVERIFY_SANDBOX_RUNTIME"),
+        sandbox_proxy=variables.url("LOOMVERIFY_SANDBOX_PROXY", WEB),
+        sandbox_network=variables.word("LOOMVERIFY_SANDBOX_NETWORK"),
         verifiers=_verifiers(variables),
-        verifier_seconds=_integer(
-            variables, "LOOMVERIFY_VERIFIER_SECONDS", default=60, low=1, high=600
+        verifier_seconds=variables.integer(
+            "LOOMVERIFY_VERIFIER_SECONDS", default=60, low=1, high=600
         ),
-        advisories_max_age_days=_integer(
-            variables, "LOOMVERIFY_ADVISORIES_MAX_AGE", default=14, low=1, high=3650
+        advisories_max_age_days=variables.integer(
+            "LOOMVERIFY_ADVISORIES_MAX_AGE", default=14, low=1, high=3650
         ),
     )
 
@@ -157,67 +151,24 @@ def environment() -> Environment:
     return read_environment(os.environ)
 
 
-def _one_of(variables: Mapping[str, str], name: str, values: tuple[str, ...]) -> str:
-    value = variables.get(name) or values[0]
-    if value not in values:
-        raise ConfigurationError(f"{name} must be one of {', '.join(values)}, not {value!r}.")
-    return value
-
-
-def _integer(variables: Mapping[str, str], name: str, *, default: int, low: int, high: int) -> int:
-    text = variables.get(name) or str(default)
-    if not re.fullmatch(r"[0-9]{1,9}", text) or not low <= int(text) <= high:
-        raise ConfigurationError(f"{name} must be a whole number from {low} to {high}.")
-    return int(text)
-
-
-def _share(variables: Mapping[str, str], name: str, *, default: str) -> float:
-    text = variables.get(name) or default
-    if not re.fullmatch(r"[0-9](\.[0-9]{0,6})?", text) or float(text) > 1:
-        raise ConfigurationError(f"{name} must be a number from 0 to 1.")
-    return float(text)
-
-
-def _url(variables: Mapping[str, str], name: str, schemes: tuple[str, ...]) -> str:
-    value = variables.get(name, "")
-    if value:
-        _parts(value, name, schemes)
-    return value
-
-
-def _parts(value: str, name: str, schemes: tuple[str, ...]) -> SplitResult:
-    """Return the parts of an address; a secret in it is never repeated."""
-    wanted = " or ".join(f"{scheme}://" for scheme in schemes[:2])
-    try:
-        parts = urlsplit(value)
-        sound = "://" in value and parts.port != 0 and parts.netloc.isprintable()
-    except ValueError:
-        sound = False
-    if not sound or parts.scheme not in schemes or " " in parts.netloc:
-        raise ConfigurationError(f"{name} must be an address that begins with {wanted}.")
-    if not parts.hostname and parts.scheme not in NO_HOST:
-        raise ConfigurationError(f"{name} names no host.")
-    return parts
-
-
 def _check_base_url(value: str) -> None:
-    parts = _parts(value, "BASE_URL", WEB)
+    parts = parts_of(value, "BASE_URL", WEB)
     if parts.path or parts.query or parts.fragment or parts.username is not None:
         raise ConfigurationError(
             "BASE_URL must be a scheme, a host and a port alone, such as https://verify.example.com."
         )
 
 
-def _redis_url(variables: Mapping[str, str]) -> str:
-    value = _url(variables, "REDIS_URL", REDIS)
+def _redis_url(variables: Variables) -> str:
+    value = variables.url("REDIS_URL", REDIS)
     parts = urlsplit(value)
     if parts.scheme in REDIS[:2] and not re.fullmatch(r"(/[0-9]{0,5})?", parts.path):
         raise ConfigurationError("REDIS_URL must end with a database number, such as /0.")
     return value
 
 
-def _hosts(variables: Mapping[str, str]) -> tuple[str, ...]:
-    hosts = _list(variables, "ALLOWED_HOSTS")
+def _hosts(variables: Variables) -> tuple[str, ...]:
+    hosts = variables.listed("ALLOWED_HOSTS")
     for host in hosts:
         if not HOST_PATTERN.fullmatch(host):
             raise ConfigurationError(
@@ -226,26 +177,22 @@ def _hosts(variables: Mapping[str, str]) -> tuple[str, ...]:
     return hosts
 
 
-def _origins(variables: Mapping[str, str]) -> tuple[str, ...]:
-    origins = _list(variables, "CSRF_TRUSTED_ORIGINS")
+def _origins(variables: Variables) -> tuple[str, ...]:
+    origins = variables.listed("CSRF_TRUSTED_ORIGINS")
     for origin in origins:
-        _parts(origin, "CSRF_TRUSTED_ORIGINS", WEB)
+        parts_of(origin, "CSRF_TRUSTED_ORIGINS", WEB)
     return origins
 
 
-def _list(variables: Mapping[str, str], name: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in variables.get(name, "").split(",") if part.strip())
-
-
-def _judge(variables: Mapping[str, str], prefix: str) -> JudgeConnection | None:
-    model = variables.get(f"{prefix}_MODEL", "")
+def _judge(variables: Variables, prefix: str) -> JudgeConnection | None:
+    model = variables.text(f"{prefix}_MODEL")
     if not model:
         return None
     _check_model(model, f"{prefix}_MODEL")
     return JudgeConnection(
         model=model,
         api_base=_judge_address(variables, f"{prefix}_API_BASE"),
-        api_key=variables.get(f"{prefix}_API_KEY", ""),
+        api_key=variables.text(f"{prefix}_API_KEY"),
     )
 
 
@@ -257,9 +204,9 @@ def _check_model(model: str, name: str) -> None:
         )
 
 
-def _judge_address(variables: Mapping[str, str], name: str) -> str:
+def _judge_address(variables: Variables, name: str) -> str:
     """It is shown on pages, so that nothing secret may be in it."""
-    value = _url(variables, name, WEB)
+    value = variables.url(name, WEB)
     parts = urlsplit(value)
     if parts.username is not None or len(value) > MAX_ADDRESS_LENGTH:
         raise ConfigurationError(
@@ -269,26 +216,24 @@ def _judge_address(variables: Mapping[str, str], name: str) -> str:
     return value
 
 
-def _panel(variables: Mapping[str, str]) -> tuple[str, ...]:
-    models = _list(variables, "LOOMVERIFY_PANEL_MODELS")
+def _panel(variables: Variables) -> tuple[str, ...]:
+    models = variables.listed("LOOMVERIFY_PANEL_MODELS")
     for model in models:
         _check_model(model, "LOOMVERIFY_PANEL_MODELS")
     return models
 
 
-def _folders(
-    variables: Mapping[str, str], name: str, *, production: bool
-) -> tuple[Path, ...] | None:
+def _folders(variables: Variables, name: str, *, production: bool) -> tuple[Path, ...] | None:
     """None: any folder. Where others sign in, the operator says which."""
-    named = tuple(Path(one) for one in _list(variables, name))
+    named = tuple(Path(one) for one in variables.listed(name))
     for folder in named:
         if not folder.is_absolute():
             raise ConfigurationError(f"{name}: {folder} is not an absolute path.")
     return named if named or production else None
 
 
-def _projects(variables: Mapping[str, str], name: str, *, default: str) -> tuple[str, ...]:
-    named = _list(variables, name) or (default,)
+def _projects(variables: Variables, name: str, *, default: str) -> tuple[str, ...]:
+    named = variables.listed(name) or (default,)
     for slug in named:
         if slug not in ("*", NO_PROJECT) and not SLUG_PATTERN.fullmatch(slug):
             raise ConfigurationError(
@@ -299,42 +244,14 @@ def _projects(variables: Mapping[str, str], name: str, *, default: str) -> tuple
     return () if named == (NO_PROJECT,) else named
 
 
-def _file(variables: Mapping[str, str], name: str) -> Path | None:
-    value = variables.get(name, "")
-    if not value:
-        return None
-    path = Path(value)
-    if not value.isprintable() or not path.is_absolute():
-        raise ConfigurationError(f"{name} must be the absolute path of a file.")
-    return path
-
-
-def _networks(variables: Mapping[str, str], name: str) -> tuple[Network, ...]:
-    try:
-        return tuple(map(ipaddress.ip_network, _list(variables, name)))
-    except ValueError as error:
-        raise ConfigurationError(
-            f"{name} must be a comma list of networks such as 10.1.0.0/16: {error}."
-        ) from None
-
-
-def _images(variables: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    named = (
-        (one, _word(variables, f"LOOMVERIFY_SANDBOX_IMAGE_{one.upper()}")) for one in SANDBOXED
-    )
+def _images(variables: Variables) -> tuple[tuple[str, str], ...]:
+    named = ((one, variables.word(f"LOOMVERIFY_SANDBOX_IMAGE_{one.upper()}")) for one in SANDBOXED)
     return tuple((language, image) for language, image in named if image)
 
 
-def _word(variables: Mapping[str, str], name: str) -> str:
-    value = variables.get(name, "").strip()
-    if len(value) > MAX_NAME_LENGTH or not re.fullmatch(r"[\w./:@-]*", value, re.ASCII):
-        raise ConfigurationError(f"{name} must be a name of letters, digits and . / : @ - _ alone.")
-    return value
-
-
-def _verifiers(variables: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+def _verifiers(variables: Variables) -> tuple[tuple[str, str], ...]:
     found: dict[str, str] = {}
-    for entry in _list(variables, "LOOMVERIFY_VERIFIERS"):
+    for entry in variables.listed("LOOMVERIFY_VERIFIERS"):
         name, _, target = (part.strip() for part in entry.partition("="))
         if not 0 < len(name) <= MAX_NAME_LENGTH or not VERIFIER_PATTERN.fullmatch(target):
             raise ConfigurationError(
@@ -347,8 +264,8 @@ def _verifiers(variables: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     return tuple(found.items())
 
 
-def _secret_key(variables: Mapping[str, str], data: Path, *, production: bool) -> str:
-    key = variables.get("LOOMVERIFY_SECRET_KEY", "")
+def _secret_key(variables: Variables, data: Path, *, production: bool) -> str:
+    key = variables.text("LOOMVERIFY_SECRET_KEY")
     if key:
         return key
     if production:
@@ -356,32 +273,3 @@ def _secret_key(variables: Mapping[str, str], data: Path, *, production: bool) -
             "LOOMVERIFY_SECRET_KEY is required when LOOMVERIFY_ENV is production."
         )
     return keep_secret(data / "secret-key", lambda: secrets.token_urlsafe(50))
-
-
-def keep_secret(path: Path, make: Callable[[], str]) -> str:
-    """Return what the file holds; where there is none, make it, readable by its owner only."""
-    try:
-        if not path.exists():
-            _write_once(path, make())
-        kept = path.read_text().strip()
-    except OSError as error:
-        raise ConfigurationError(
-            f"The data folder {path.parent} cannot be used: {error.strerror}. "
-            "Set LOOMVERIFY_DATA to a folder that can."
-        ) from error
-    if not kept:
-        raise ConfigurationError(f"{path} is empty: remove it, and everybody signs in again.")
-    return kept
-
-
-def _write_once(path: Path, text: str) -> None:
-    """Complete or not at all, and the first of several writers wins."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
-    try:
-        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            file.write(text)
-        with suppress(FileExistsError):
-            path.hardlink_to(draft)
-    finally:
-        draft.unlink(missing_ok=True)

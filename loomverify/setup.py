@@ -14,9 +14,10 @@ from django.db.migrations.loader import MigrationLoader
 
 from loomverify.accounts.models import Project
 from loomverify.accounts.services import ensure_first_start
-from loomverify.env import ConfigurationError, Environment
+from loomverify.env import Environment
 from loomverify.first_tables import make_first_tables
 from loomverify.static_files import UNUSED
+from loomverify.variables import ConfigurationError
 from processes.services import ensure_builtin_processes
 from verification.golden.cases.services import ensure_shipped
 from verification.verifiers.services import ensure_verifiers

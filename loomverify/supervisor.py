@@ -18,7 +18,8 @@ from urllib.parse import urlsplit
 
 from loomverify.children import Child
 from loomverify.embedded import ensure_database, server_is_running, start_server, stop_server
-from loomverify.env import ConfigurationError, Environment, environment
+from loomverify.env import Environment, environment
+from loomverify.variables import ConfigurationError
 
 STOP_SECONDS = 10.0
 WEB_START_SECONDS = 60.0

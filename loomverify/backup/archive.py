@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from loomverify.env import ConfigurationError
+from loomverify.variables import ConfigurationError
 
 BLOCK = 512
 MAX_MEMBER_BYTES = 1024 * 1024 * 1024

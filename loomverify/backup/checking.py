@@ -13,7 +13,7 @@ from django.db.migrations.loader import MigrationLoader
 from loomverify.backup.archive import DamagedBackup, Member, members, read
 from loomverify.backup.manifest import Manifest, read_manifest
 from loomverify.backup.tables import part_name, unpacked
-from loomverify.env import ConfigurationError
+from loomverify.variables import ConfigurationError
 
 UUID = "[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
 EVIDENCE = re.compile(rf"evidence/({UUID}/([0-9a-f]{{2}})/(\2[0-9a-f]{{62}}))")

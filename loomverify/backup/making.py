@@ -27,7 +27,8 @@ from django.db import connection as django_connection
 from loomverify.backup import manifest
 from loomverify.backup.archive import ArchiveWriter
 from loomverify.backup.tables import MIGRATIONS_TABLE, columns_of, dump_sequences, dump_tables
-from loomverify.env import ConfigurationError, Environment
+from loomverify.env import Environment
+from loomverify.variables import ConfigurationError
 from verification.runs.evidence_store import content_name
 
 KEYS = ("secret-key", "api-key")

@@ -27,9 +27,10 @@ from loomverify.backup.tables import (
     load_tables,
     refuse_other_columns,
 )
-from loomverify.env import ConfigurationError, Environment
+from loomverify.env import Environment
 from loomverify.first_tables import make_first_tables
 from loomverify.setup import migrate
+from loomverify.variables import ConfigurationError
 
 SEEN_SECONDS = 60
 ROOM = 1.1

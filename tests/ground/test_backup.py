@@ -23,7 +23,7 @@ from loomverify.backup.checking import check
 from loomverify.backup.manifest import Part, seal_of
 from loomverify.backup.tables import PART_BYTES, part_name, unpacked
 from loomverify.embedded import start_server, stop_server
-from loomverify.env import ConfigurationError
+from loomverify.variables import ConfigurationError
 from tests.ground.installation import WORKERS, Installation, installed
 from tests.stack import wait_for
 

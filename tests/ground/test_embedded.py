@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 from loomverify.embedded import server_is_running, start_server, stop_server
-from loomverify.env import ConfigurationError
+from loomverify.variables import ConfigurationError
 from tests.stack import wait_for
 
 USER = """

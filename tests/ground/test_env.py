@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from loomverify.env import ConfigurationError, keep_secret, read_environment
+from loomverify.data_folder import keep_secret
+from loomverify.env import read_environment
+from loomverify.variables import ConfigurationError
 
 KEY = "lv_" + "k" * 32
 PRODUCTION = {

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from loomverify.env import ConfigurationError, Environment, read_environment
+from loomverify.env import Environment, read_environment
+from loomverify.variables import ConfigurationError
 
 
 def read(tmp_path: Path, **variables: str) -> Environment:
