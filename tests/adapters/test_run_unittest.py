@@ -9,9 +9,9 @@ import pytest
 
 from tests.engine.gating.fakes import part_with
 from verification.adapters.sandbox import tools
-from verification.engine.gates import findings_of
 from verification.engine.gating.asking import asked
 from verification.engine.gating.components import Language
+from verification.engine.gating.findings import findings_of
 from verification.engine.gating.judging import Judged, judged
 from verification.engine.gating.recipe_python import TOOLS
 from verification.engine.gating.stages import TEST, Ended, Stage

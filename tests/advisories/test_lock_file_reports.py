@@ -15,7 +15,8 @@ from verification.advisories.models import Advisory, Snapshot
 from verification.engine.advisories.locked import KINDS
 from verification.engine.advisories.model import MAX_LOCK_BYTES
 from verification.engine.fakes import MemoryWorkspace
-from verification.engine.gates import GateReport, findings_of
+from verification.engine.gates import GateReport
+from verification.engine.gating.findings import findings_of
 from verification.engine.outcome import Status
 from verification.runs.gating import vulnerable
 from verification.runs.gating.keeping import keep_gates

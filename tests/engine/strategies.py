@@ -23,7 +23,8 @@ from tests.engine.cases import OTHER_PHASE, PHASE
 from verification.engine.case import Case
 from verification.engine.evidence import Claim, EvidenceItem, Submission, TaskSpec, ToolCall
 from verification.engine.fakes import MemoryWorkspace
-from verification.engine.gates import FAILED, GateReport
+from verification.engine.gates import GateReport
+from verification.engine.gating.findings import FAILED
 from verification.engine.outcome import Status
 from verification.engine.reports.model import TestCounts
 from verification.engine.verifier import LEGACY_FLAGS, Flags, PhaseScope, VerifierSpec

@@ -13,7 +13,8 @@ from tests.engine.strategies import gate_reports
 from verification.engine import confidence
 from verification.engine.climb import climb, conclude
 from verification.engine.finding import Finding
-from verification.engine.gates import GateReport, all_tests_passed, findings_of
+from verification.engine.gates import GateReport, all_tests_passed
+from verification.engine.gating.findings import findings_of
 from verification.engine.golden.given import RecordedGates
 from verification.engine.outcome import (
     Action,

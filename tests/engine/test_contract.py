@@ -28,7 +28,7 @@ from processes.definition.model import (
 )
 from tests.engine.cases import case, evaluate, failed_call, ports, regex
 from tests.engine.strategies import cases, gate_reports
-from verification.engine import checks, gates
+from verification.engine import checks
 from verification.engine.case import Case, Ports
 from verification.engine.climb import climb, conclude
 from verification.engine.evidence import (
@@ -47,6 +47,7 @@ from verification.engine.evidence import (
 from verification.engine.fakes import FixedClock, InProcessProbe
 from verification.engine.finding import Finding, TraceEntry
 from verification.engine.gates import GateReport
+from verification.engine.gating.findings import ask
 from verification.engine.golden.given import RecordedGates
 from verification.engine.outcome import Status
 from verification.engine.reasons import REASONS
@@ -146,7 +147,7 @@ def test_no_check_finds_fault_with_an_empty_submission(check_id: str) -> None:
 def test_gates_find_what_is_documented_of_them() -> None:
     asked = case(**{**EVERYTHING, "gates": [report.gate for report in REPORTS]})
 
-    found = gates.ask(asked, replace(ports(), gates=RecordedGates(REPORTS))).findings
+    found = ask(asked, replace(ports(), gates=RecordedGates(REPORTS))).findings
 
     assert found
     assert {one.reason_code for one in found} <= documented()["gates"]

@@ -17,8 +17,9 @@ from processes.definition.model import Enforcement
 from tests.runs.conftest import Caller, new_process
 from tests.runs.judged import submit, work_on
 from verification.engine.case import Case
-from verification.engine.gates import GateReport, findings_of
+from verification.engine.gates import GateReport
 from verification.engine.gating.components import Component, Language
+from verification.engine.gating.findings import findings_of
 from verification.engine.gating.stages import Install, Part, Stage
 from verification.engine.outcome import Status
 from verification.engine.reports.model import (

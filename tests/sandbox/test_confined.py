@@ -16,7 +16,7 @@ from tests.sandbox.test_languages import PYTHON
 from verification.adapters.sandbox.images import Images
 from verification.adapters.sandbox.opening import Opened, opened
 from verification.adapters.sandbox.settings import Bounds, SandboxSettings
-from verification.engine.gates import findings_of
+from verification.engine.gating.findings import findings_of
 
 pytestmark = pytest.mark.docker
 

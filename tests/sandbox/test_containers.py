@@ -17,7 +17,7 @@ from verification.adapters.sandbox.docker import connect
 from verification.adapters.sandbox.images import Images
 from verification.adapters.sandbox.opening import Opened, opened
 from verification.adapters.sandbox.sweeping import prune
-from verification.engine.gates import findings_of
+from verification.engine.gating.findings import findings_of
 from verification.engine.gating.sandbox import SandboxLost
 from verification.engine.gating.stages import Part, Stage
 

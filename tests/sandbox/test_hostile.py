@@ -10,7 +10,8 @@ from docker import APIClient
 
 from tests.sandbox.engine import MEGABYTE, SETTINGS, Tried, tried
 from tests.sandbox.test_languages import PYTHON
-from verification.engine.gates import GateReport, findings_of
+from verification.engine.gates import GateReport
+from verification.engine.gating.findings import findings_of
 from verification.engine.outcome import Status
 
 pytestmark = pytest.mark.docker

@@ -9,7 +9,7 @@ import pytest
 from docker import APIClient
 
 from tests.sandbox.engine import tried
-from verification.engine.gates import findings_of
+from verification.engine.gating.findings import findings_of
 from verification.engine.gating.recipe_python_install import NOT_ALL
 from verification.engine.outcome import Status
 from verification.engine.reports.model import TestCounts

@@ -6,7 +6,8 @@ import pytest
 from docker import APIClient
 
 from tests.sandbox.engine import tried
-from verification.engine.gates import GateReport, findings_of
+from verification.engine.gates import GateReport
+from verification.engine.gating.findings import findings_of
 from verification.engine.reports.model import TestCounts
 
 pytestmark = pytest.mark.docker

@@ -8,7 +8,8 @@ import pytest
 from docker import APIClient
 
 from tests.sandbox.engine import tried
-from verification.engine.gates import GateReport, findings_of
+from verification.engine.gates import GateReport
+from verification.engine.gating.findings import findings_of
 from verification.engine.gating.judging import OWN_WORD
 from verification.engine.outcome import Status
 from verification.engine.reports.model import TestCounts

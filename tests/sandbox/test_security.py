@@ -16,7 +16,8 @@ from docker import APIClient
 
 from tests.sandbox.engine import IMAGE, SETTINGS, tried
 from tests.sandbox.test_languages import GO, NODE, PYTHON
-from verification.engine.gates import GateReport, findings_of
+from verification.engine.gates import GateReport
+from verification.engine.gating.findings import findings_of
 from verification.engine.outcome import Status
 from verification.engine.reports.model import ProblemReport, ProblemSeverity
 from verification.engine.reports.problems import ProblemFormat, read_problems

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from processes.definition.model import Enforcement
-from verification.engine import checks, confidence, custom, gates, legacy, policy, scoping
+from verification.engine import checks, confidence, custom, legacy, policy, scoping
 from verification.engine.case import Case, Ports
 from verification.engine.claims import remediation
 from verification.engine.claims.labels import ClaimCounts, counted_claims, evidence_ids, totals_of
@@ -20,7 +20,8 @@ from verification.engine.finding import (
     TraceReason,
     with_fingerprints,
 )
-from verification.engine.gates import GateReport
+from verification.engine.gates import GateReport, all_tests_passed
+from verification.engine.gating.findings import ask as ask_gates
 from verification.engine.judges import semantic, voting
 from verification.engine.judges.asking import Ballot
 from verification.engine.judges.blaming import lost_answer
@@ -123,7 +124,7 @@ def conclude(case: Case, tiers: Sequence[TierReport]) -> Conclusion:
             findings,
             tier_requested=case.tier,
             tier_achieved=achieved,
-            tests_passed=gates.all_tests_passed(gated),
+            tests_passed=all_tests_passed(gated),
             is_excused=any(one.is_excused for one in gated),
         ),
         retry_strategy=decision.retry_strategy,
@@ -175,7 +176,7 @@ def _deterministic(case: Case, ports: Ports) -> TierReport:
             trace.append(observation)
         else:
             findings.append(legacy.hardened(observation) if case.is_legacy else observation)
-    gated = gates.ask(case, ports)
+    gated = ask_gates(case, ports)
     findings += map(legacy.hardened, gated.findings) if case.is_legacy else gated.findings
     called = custom.call(case, ports, findings)
     findings += called.findings

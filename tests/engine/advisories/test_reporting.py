@@ -14,7 +14,8 @@ from verification.engine.advisories.comparing import Known
 from verification.engine.advisories.model import Ecosystem
 from verification.engine.advisories.osv import Advisory
 from verification.engine.advisories.reporting import Knowledge, reports_of
-from verification.engine.gates import GateReport, findings_of
+from verification.engine.gates import GateReport
+from verification.engine.gating.findings import findings_of
 from verification.engine.outcome import FindingVerdict, Status
 from verification.engine.reports.model import ProblemSeverity
 

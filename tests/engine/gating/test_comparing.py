@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from processes.definition.model import Enforcement
-from verification.engine.gates import GateReport, findings_of
+from verification.engine.gates import GateReport
 from verification.engine.gating.comparing import anchored, compared, joined, wants_base
+from verification.engine.gating.findings import findings_of
 from verification.engine.gating.judging import Judged
 from verification.engine.gating.measuring import measured
 from verification.engine.gating.recipe_python_types import MYPY

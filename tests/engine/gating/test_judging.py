@@ -8,9 +8,10 @@ import pytest
 from tests.engine.gating.fakes import part_with
 from tests.engine.reports.test_test_reports import REPORTS
 from verification.engine import policy
-from verification.engine.gates import GateReport, findings_of
+from verification.engine.gates import GateReport
 from verification.engine.gating.comparing import wants_base
 from verification.engine.gating.components import Language
+from verification.engine.gating.findings import findings_of
 from verification.engine.gating.judging import MAX_TOLD, judged
 from verification.engine.gating.measuring import measured
 from verification.engine.gating.stages import Ended, Expected, Install, Stage, Stream

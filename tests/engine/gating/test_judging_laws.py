@@ -24,7 +24,7 @@ from tests.engine.gating.test_judging import (
     told,
 )
 from verification.engine import policy
-from verification.engine.gates import findings_of
+from verification.engine.gating.findings import findings_of
 from verification.engine.gating.stages import Ended, Expected, Stage, Stream
 from verification.engine.outcome import Status
 from verification.engine.reasons import Effect

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.engine.gating.fakes import LOST, Listener, ScriptedSandbox, part_with
-from verification.engine.gates import GateReport, findings_of
+from verification.engine.gates import GateReport
 from verification.engine.gating.components import Component, Language
+from verification.engine.gating.findings import findings_of
 from verification.engine.gating.recipes import Files, part_of
 from verification.engine.gating.running import leading_to, run_track, tracks_of
 from verification.engine.gating.stages import ORDER, Ended, Part, Stage

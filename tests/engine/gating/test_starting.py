@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.engine.gating.fakes import part_with
-from verification.engine.gates import GateReport, findings_of
+from verification.engine.gates import GateReport
+from verification.engine.gating.findings import findings_of
 from verification.engine.gating.judging import OWN_WORD
 from verification.engine.gating.sandbox import SandboxLost
 from verification.engine.gating.service import watched

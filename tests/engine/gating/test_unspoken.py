@@ -4,8 +4,9 @@ from collections.abc import Mapping
 
 import pytest
 
-from verification.engine.gates import GateReport, findings_of
+from verification.engine.gates import GateReport
 from verification.engine.gating.components import Component, Language
+from verification.engine.gating.findings import findings_of
 from verification.engine.gating.judging import Judged
 from verification.engine.gating.unspoken import MAX_FILE_BYTES, MAX_FOLLOWED, spoken
 from verification.engine.outcome import Status

@@ -12,7 +12,8 @@ from processes.definition.model import Enforcement
 from tests.engine.cases import case, finding, ports
 from verification.engine.climb import Conclusion, climb, conclude
 from verification.engine.finding import Finding, with_fingerprints
-from verification.engine.gates import GateReport, told
+from verification.engine.gates import GateReport
+from verification.engine.gating.findings import told
 from verification.engine.gating.measuring import measured
 from verification.engine.gating.waiving import is_waivable, waived
 from verification.engine.golden.given import RecordedGates

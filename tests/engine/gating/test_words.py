@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from processes.definition.model import Enforcement
-from verification.engine.gates import GateReport, all_tests_passed, findings_of, told
+from verification.engine.gates import GateReport, all_tests_passed
 from verification.engine.gating.changing import covering
 from verification.engine.gating.comparing import compared
 from verification.engine.gating.components import Component, Language
+from verification.engine.gating.findings import findings_of, told
 from verification.engine.gating.given import REPLACED, REPORTS
 from verification.engine.gating.judging import Judged, judged
 from verification.engine.gating.overrides import placed, read_overrides

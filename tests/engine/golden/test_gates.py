@@ -9,7 +9,8 @@ from hypothesis import given
 from tests.engine.cases import case, ports, told
 from tests.engine.strategies import gate_reports
 from verification.engine.climb import Conclusion, climb, conclude
-from verification.engine.gates import FAILED, GateReport, findings_of
+from verification.engine.gates import GateReport
+from verification.engine.gating.findings import FAILED, findings_of
 from verification.engine.golden.given import RecordedGates
 from verification.engine.outcome import Status, Verdict
 from verification.engine.reports.model import TestCounts

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from verification.engine.gates import OUT_OF_MEMORY_EXIT_CODE, GateReport, is_warning
+from verification.engine.gates import GateReport, is_warning
 from verification.engine.gating.anchoring import by_line
 from verification.engine.gating.changing import UNWEIGHED
 from verification.engine.gating.judging import MAX_TOLD, Judged
@@ -102,7 +102,7 @@ def compared(candidate: Judged, base: Judged | None) -> GateReport:
     weighed = _weighed(candidate, base)
     is_named = bool(weighed.failures or _blamed(weighed, report))
     if is_named or report.status is not Status.PASSED:
-        if _was_cut_off(base.report):
+        if base.report.was_cut_off:
             return _doubted(report, "it did not come to its end before the work")
         if _tells_nothing(base) and (is_named or not _ends_alike(report, base.report)):
             return _doubted(report, "what was wrong before the work is not known")
@@ -151,7 +151,7 @@ def _why_not_excused(report: GateReport, candidate: Judged, base: Judged) -> str
     """Why what fails as before proves nothing; '' where each failure is known from before."""
     if report.gate in NOTHING_TRIED:
         return "it failed before the work as well, and nothing that follows it could be tried"
-    if _was_cut_off(report):
+    if report.was_cut_off:
         return "it came to no end before the work either"
     if not (report.old_failures or report.old_problems) or _is_fatal(report):
         return "it failed before the work as well, and what is new cannot be told from it"
@@ -175,14 +175,10 @@ def _doubted(report: GateReport, why: str) -> GateReport:
     return replace(report, status=Status.ERROR, detail=f"{report.name} failed: {why}.")
 
 
-def _was_cut_off(report: GateReport) -> bool:
-    return report.status is Status.TIMED_OUT or report.exit_code == OUT_OF_MEMORY_EXIT_CODE
-
-
 def _tells_nothing(base: Judged) -> bool:
     """Whether it was to be tried, and what it would have complained of is not known."""
     status = base.report.status
-    if status is Status.FAILED and not _was_cut_off(base.report):
+    if status is Status.FAILED and not base.report.was_cut_off:
         return not (_bad(base) or _problems(base))
     is_left_out = status is Status.SKIPPED and bool(base.report.command)
     return status is Status.ERROR or is_left_out

@@ -94,10 +94,6 @@ def _is_left_out(report: GateReport) -> bool:
     return report.status is Status.SKIPPED and bool(report.command) and report.tests is None
 
 
-def _is_cut_off(report: GateReport) -> bool:
-    return report.status is Status.TIMED_OUT or report.exit_code == OUT_OF_MEMORY_EXIT_CODE
-
-
 def _ran(told: _Told) -> list[GateReport]:
     return [one for one in told.reports if one.status is not Status.SKIPPED]
 
@@ -116,7 +112,7 @@ def _went_well(reports: Sequence[GateReport], gate: str) -> bool | None:
 
 
 def _tests(told: _Told) -> TestCounts | None:
-    if told.why or not told.reports or any(map(_is_cut_off, told.reports)):
+    if told.why or not told.reports or any(one.was_cut_off for one in told.reports):
         return None
     known = [_new(one.tests, one) for one in told.reports if one.tests]
     is_whole = all(one.tests for one in _ran(told))
@@ -146,7 +142,7 @@ def _why_not_covered(told: _Told) -> str:
 
 
 def _changed(told: _Told) -> tuple[int, int] | None:
-    if told.why or not _covers(told) or any(map(_is_cut_off, told.reports)):
+    if told.why or not _covers(told) or any(one.was_cut_off for one in told.reports):
         return None
     known = [one.changed_lines for one in told.reports if one.changed_lines]
     return sum(one for one, _ in known), sum(one for _, one in known)
@@ -154,7 +150,7 @@ def _changed(told: _Told) -> tuple[int, int] | None:
 
 def _problems(told: _Told) -> int | None:
     ran = _ran(told)
-    if told.why or not ran or any(map(_is_cut_off, ran)):
+    if told.why or not ran or any(one.was_cut_off for one in ran):
         return None
     known = [one.problem_count - one.old_problems for one in ran if one.problem_count is not None]
     return sum(known) if len(known) == len(ran) else None
@@ -169,7 +165,7 @@ def _critical(told: _Told) -> int | None:
     """
     ran = [one for one in _ran(told) if not _doubt(one)]
     found = sum(
-        (_is_cut_off(one) and one.gate != LINT)
+        (one.was_cut_off and one.gate != LINT)
         or (one.status is Status.FAILED and one.gate in (TYPES, RUN) and not one.is_old)
         for one in ran
     )

@@ -10,7 +10,7 @@ from typing import Any
 from verification.engine.case import Case, Ports
 from verification.engine.checks.materials import is_binary, searched_files
 from verification.engine.evidence import Claim, EvidenceItem, SubmittedFile, ToolCall
-from verification.engine.gates import told
+from verification.engine.gating.findings import told
 from verification.engine.grammars.text import Decoded, decoded
 from verification.engine.protocol.framing import cut, framed, halved, one_line, shown
 

@@ -8,7 +8,8 @@ from functools import cached_property
 from itertools import islice
 
 from processes.definition.model import Enforcement
-from verification.engine.gates import FAILED, GateReport
+from verification.engine.gates import GateReport
+from verification.engine.gating.findings import FAILED
 from verification.engine.policy import CHECK_ENFORCEMENT
 from verification.engine.reports.model import (
     Problem,

@@ -14,7 +14,7 @@ from docker import APIClient
 from verification.adapters.sandbox.docker import DockerSandbox
 from verification.adapters.sandbox.docker import Work as Tried
 from verification.engine.evidence import Workspace
-from verification.engine.gates import OUT_OF_MEMORY_EXIT_CODE, GateReport
+from verification.engine.gates import GateReport
 from verification.engine.gating.comparing import restored
 from verification.engine.gating.judging import Judged
 from verification.engine.gating.locating import located
@@ -173,17 +173,15 @@ class Trial:
         kept = None if record.is_empty else record.to_json()
         store_contents(self.work.project, [log, *([kept] if kept else ())])
         report = judged.report
-        is_reused = (
-            report.status in REUSED
-            and not report.contradiction
-            and report.exit_code != OUT_OF_MEMORY_EXIT_CODE
+        may_be_reused = (
+            report.status in REUSED and not report.contradiction and not report.was_cut_off
         )
         self.progress.end(self._name(part), report)
         return replace(
             report,
             log=digest_of(log),
             record=digest_of(kept) if kept else None,
-            inputs_sha256=key(part, stage) if is_reused else "",
+            inputs_sha256=key(part, stage) if may_be_reused else "",
             started_ms=max(0, round((time.monotonic() - self.began) * 1000) - ended.duration_ms),
         )
 
