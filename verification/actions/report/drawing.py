@@ -8,34 +8,11 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from verification.actions.report import saying
+from verification.actions.report.bars import Bar, bars_of, chart_of
 from verification.actions.report.markdown import summary
-from verification.actions.report.nights import DAY
 from verification.actions.report.places import path_of
-from verification.actions.report.values import (
-    Changes,
-    Ending,
-    Link,
-    Report,
-    RunLine,
-    Standing,
-    Stretch,
-    Tally,
-)
-from verification.runs.columns import Columns, Step, columns_of
-
-BAR_WIDTH = 1000
-TONES = {
-    Ending.PASS: "pass",
-    Ending.WARNINGS: "warn",
-    Ending.PARTIAL: "part",
-    Ending.FAIL: "fail",
-    Ending.UNDECIDED: "open",
-    Ending.QUEUED: "idle",
-    Ending.RUNNING: "going",
-    Ending.ERRORED: "broke",
-    Ending.CANCELLED: "off",
-}
-"""Each has a colour of its own. What blames nobody is grey: darker, lighter, or bluer."""
+from verification.actions.report.values import Changes, Link, Report, RunLine, Standing
+from verification.runs.columns import Columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,40 +21,6 @@ class Tile:
     count: int
     told: str
     url: str
-
-
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """A part of a bar, or a line of a list: `share` is 0 to 1."""
-
-    words: str
-    code: str
-    count: int
-    share: float
-    url: str
-    tone: str
-    x: str
-    width: str
-
-
-@dataclass(frozen=True, slots=True)
-class EndingPart:
-    """So many runs of a stretch that ended alike."""
-
-    word: str
-    tone: str
-    count: int
-    query: str
-
-
-def _part(stretch: Stretch, kind: Ending) -> EndingPart:
-    tally = next((one for one in stretch.endings if one.name == kind), None)
-    words, tone = saying.ENDINGS[kind], TONES[kind]
-    return (
-        EndingPart(words, tone, tally.count, tally.link.query)
-        if tally
-        else EndingPart(words, tone, 0, "")
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,32 +116,19 @@ class Shown:
 
     @property
     def chart(self) -> Columns:
-        """Stacked by ending, in hours of the zone or in days."""
-        report, kinds = self.report, [Ending(one.name) for one in self.report.endings]
-        zone = ZoneInfo(report.zone)
-        is_day = report.night.length > 2 * DAY
-        return columns_of(
-            [
-                Step(
-                    saying.step(one.night, zone, is_day=is_day),
-                    [_part(one, kind) for kind in kinds],
-                    one.link.query,
-                )
-                for one in report.stretches
-            ]
-        )
+        return chart_of(self.report)
 
     @property
     def chart_title(self) -> str:
-        return "By the day" if self.report.night.length > 2 * DAY else "By the hour"
+        return "By the day" if self.report.night.is_by_day else "By the hour"
 
     @property
     def endings(self) -> list[Bar]:
-        return self._bars(self.report.endings, self.report.runs)
+        return bars_of(self.report.endings, self.report.runs, self.report.slug)
 
     @property
     def reasons(self) -> list[Bar]:
-        return self._bars(self.report.reasons, self.report.runs)
+        return bars_of(self.report.reasons, self.report.runs, self.report.slug)
 
     @property
     def processes(self) -> list[ProcessShown]:
@@ -209,7 +139,7 @@ class Shown:
                 runs=one.runs,
                 cost=saying.usd(one.cost_usd),
                 url=self._url(one.link),
-                bars=self._bars(one.endings, one.runs),
+                bars=bars_of(one.endings, one.runs, self.report.slug),
                 told=", ".join(f"{tally.count:,} {tally.words}" for tally in one.endings),
             )
             for one in self.report.processes
@@ -281,25 +211,6 @@ class Shown:
             )
             for one in self.report.agreed
         ]
-
-    def _bars(self, tallies: Sequence[Tally], whole: int) -> list[Bar]:
-        found, before = [], 0
-        for one in tallies:
-            tone = TONES[Ending(one.name)] if one.name in list(Ending) else ""
-            found.append(
-                Bar(
-                    words=one.words,
-                    code=one.name,
-                    count=one.count,
-                    share=one.count / whole,
-                    url=self._url(one.link),
-                    tone=tone,
-                    x=f"{before / whole * BAR_WIDTH:.2f}",
-                    width=f"{one.count / whole * BAR_WIDTH:.2f}",
-                )
-            )
-            before += one.count
-        return found
 
     def _changes(self, one: Changes) -> ChangesShown:
         told = [(reason, count) for reason, count in one.reasons if reason]

@@ -35,6 +35,11 @@ class Night:
     def length(self) -> timedelta:
         return self.end - self.start
 
+    @property
+    def is_by_day(self) -> bool:
+        """Whether its steps are days."""
+        return self.length > 2 * DAY
+
 
 def moment_of(day: date, at: time, zone: ZoneInfo) -> datetime:
     """When a zone's clocks show this, in UTC.
@@ -72,7 +77,7 @@ def steps_of(night: Night, zone: ZoneInfo) -> list[Night]:
     >>> [f"{step.start:%H:%M}" for step in steps_of(night, ZoneInfo("UTC"))]
     ['18:20', '19:00']
     """
-    following = _next_hour if night.length <= 2 * DAY else _next_day
+    following = _next_day if night.is_by_day else _next_hour
     steps, start = [], night.start
     while start < night.end:
         end = min(following(start, zone), night.end)
