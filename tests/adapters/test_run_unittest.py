@@ -13,8 +13,7 @@ from verification.engine.gating.asking import asked
 from verification.engine.gating.components import Language
 from verification.engine.gating.findings import findings_of
 from verification.engine.gating.judging import Judged, judged
-from verification.engine.gating.recipe_python import TOOLS
-from verification.engine.gating.stages import TEST, Ended, Stage
+from verification.engine.gating.stages import TEST, TOOLS, Ended, Stage
 from verification.engine.reports.model import WORKSPACE, CaseStatus, TestCounts
 
 OURS = str(Path(tools.__path__[0]))

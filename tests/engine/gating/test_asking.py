@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from verification.engine.gating.asking import asked
 from verification.engine.gating.components import Component, Language
 from verification.engine.gating.given import REPLACED, Named, with_named
-from verification.engine.gating.recipe_python import TRAILER
 from verification.engine.gating.recipes import Files, part_of
-from verification.engine.gating.stages import Expected, Stage, Stream
+from verification.engine.gating.stages import TRAILER, Expected, Stage, Stream
 from verification.engine.reports.problems import ProblemFormat
 from verification.engine.reports.testing import TestFormat
 

@@ -9,10 +9,19 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from verification.engine.gating.components import Language
-from verification.engine.gating.recipe_python import TOOLS, TRAILER
 from verification.engine.gating.recipe_python_types import MYPY
 from verification.engine.gating.runners import REST
-from verification.engine.gating.stages import LINT, REPORT, TEST, TYPES, Expected, Stage, Stream
+from verification.engine.gating.stages import (
+    LINT,
+    REPORT,
+    TEST,
+    TOOLS,
+    TRAILER,
+    TYPES,
+    Expected,
+    Stage,
+    Stream,
+)
 from verification.engine.reports.problems import ProblemFormat
 from verification.engine.reports.testing import TestFormat
 

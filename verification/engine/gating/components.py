@@ -75,7 +75,8 @@ _CODE = (
 )
 _MAKES = re.compile(r"(?:`|^[\s$>*-]*)make(?=[\s`]|$)", re.MULTILINE)
 """The plan names a command of it."""
-PROJECTS = (".csproj", ".fsproj", ".vbproj", ".sln")
+PROJECTS = (".csproj", ".fsproj", ".vbproj")
+_OF_DOTNET = (*PROJECTS, ".sln")
 WEAK = frozenset({"requirements.txt", "pytest.ini"})
 """Below a component of their language they belong to it: docs and tests have their own."""
 DOCUMENTATION = frozenset({"doc", "docs", "documentation"})
@@ -157,7 +158,7 @@ def _marked(paths: Sequence[str]) -> list[Component]:
     found: dict[tuple[str, Language], set[str]] = {}
     for path in paths:
         folder, _, name = path.rpartition("/")
-        language = MARKERS.get(name) or (Language.DOTNET if name.endswith(PROJECTS) else None)
+        language = MARKERS.get(name) or (Language.DOTNET if name.endswith(_OF_DOTNET) else None)
         if language and IGNORED.isdisjoint(folder.split("/")):
             found.setdefault((folder, language), set()).add(name)
     keys = sorted(found, key=lambda key: (key[0].count("/") + bool(key[0]), *key))
@@ -204,12 +205,12 @@ def _only_joins(component: Component, others: Sequence[Component], paths: Sequen
 
     It would run their tools in an image that has none of them.
     """
-    below = [one for one in others if _is_below(one.folder, component.folder)]
-    if not below or not {*MAKEFILES}.issuperset(component.markers):
+    inner = [one for one in others if _is_below(one.folder, component.folder)]
+    if not inner or not {*MAKEFILES}.issuperset(component.markers):
         return False
-    inner = tuple(one.path("") for one in below)
+    starts = tuple(one.path("") for one in inner)
     return all(
-        path.startswith(inner) or not IGNORED.isdisjoint(path.split("/"))
+        path.startswith(starts) or not IGNORED.isdisjoint(path.split("/"))
         for path in component.all_of(paths)
         if path.endswith(_CODE)
     )

@@ -6,11 +6,11 @@ import shlex
 from collections.abc import Sequence
 
 from verification.engine.gating.components import Component
-from verification.engine.gating.stages import SECURITY, Expected, Stage, workdir
+from verification.engine.gating.stages import SECURITY, TOOLS, Expected, Stage, workdir
 from verification.engine.reports.model import WORKSPACE
 from verification.engine.reports.problems import ProblemFormat
 
-LOOK = ("/opt/loomverify/python/bin/python", "-Es", "/opt/loomverify/look.py")
+LOOK = (f"{TOOLS}/python/bin/python", "-Es", f"{TOOLS}/look.py")
 
 
 def look(component: Component, components: Sequence[Component] = ()) -> Stage:

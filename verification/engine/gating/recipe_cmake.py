@@ -9,11 +9,11 @@ from verification.engine.gating.components import Component, Read
 from verification.engine.gating.manifests import MAX_MANIFEST_BYTES
 from verification.engine.gating.stages import (
     BUILD,
-    LINT,
     NO_ENTRY_POINT,
+    NO_LINTER,
     REPORT,
     TEST,
-    TYPES,
+    TYPES_BY_BUILD,
     Expected,
     Install,
     Part,
@@ -52,8 +52,8 @@ def cmake(component: Component, paths: Sequence[str], read: Read) -> Part:
     contents = ((read(one) or b"")[:MAX_MANIFEST_BYTES] for one in settings[:MAX_SETTINGS])
     stages = (
         Stage(BUILD, f"{_BUILD}\nexit $code"),
-        Stage(TYPES, skipped="The build checks the types."),
-        Stage(LINT, skipped="No linter is configured."),
+        TYPES_BY_BUILD,
+        NO_LINTER,
         Stage(TEST, _TEST, Expected(TestFormat.JUNIT))
         if any(map(_TESTED.search, contents))
         else Stage(TEST, skipped="No CMakeLists.txt names tests."),

@@ -6,15 +6,15 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 
 from verification.engine.gating.afresh import afresh
-from verification.engine.gating.components import Component, Read
+from verification.engine.gating.components import PROJECTS, Component, Read
 from verification.engine.gating.stages import (
     BUILD,
     COVERAGE,
-    LINT,
     NO_ENTRY_POINT,
+    NO_LINTER,
     REPORT,
     TEST,
-    TYPES,
+    TYPES_BY_BUILD,
     Cover,
     Expected,
     Install,
@@ -29,7 +29,6 @@ from verification.engine.reports.problems import ProblemFormat
 from verification.engine.reports.testing import TestFormat
 
 MAX_MANIFESTS = 500
-PROJECTS = (".csproj", ".fsproj", ".vbproj")
 MANIFESTS = (
     *PROJECTS, ".sln", ".props", ".targets", "nuget.config", "packages.lock.json", "global.json",
 )  # fmt: skip
@@ -66,8 +65,8 @@ def dotnet(component: Component, paths: Sequence[str], read: Read) -> Part:
     is_marked = bool(component.markers)
     stages = (
         _build(component),
-        Stage(TYPES, skipped="The build checks the types."),
-        Stage(LINT, skipped="No linter is configured."),
+        TYPES_BY_BUILD,
+        NO_LINTER,
         _test(component, paths, read),
         NO_ENTRY_POINT,
     )

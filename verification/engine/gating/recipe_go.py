@@ -15,7 +15,7 @@ from verification.engine.gating.stages import (
     NO_ENTRY_POINT,
     REPORT,
     TEST,
-    TYPES,
+    TYPES_BY_BUILD,
     Cover,
     Expected,
     Install,
@@ -55,7 +55,8 @@ _NEWER = r"^go: .*requires go >= [0-9.a-z]+ \(running go"
 
 _MANY_MAINS = "|main redeclared in this block"
 """Programs of one file each, side by side: they are no package together, and need not be."""
-MAX_MANIFEST_BYTES = 100_000
+MAX_GO_BYTES = 100_000
+"""Of a go.mod or a go.work."""
 MAX_MANIFESTS = 500
 _MANIFESTS = ("go.mod", "go.sum", "go.work", "go.work.sum")
 _LOCAL = re.compile(rb"=>[ \t]*\.\.?/")
@@ -99,7 +100,7 @@ def _stages(component: Component, paths: Sequence[str], read: Read) -> tuple[Sta
     cover = _cover(read(component.path("go.mod")))
     return (
         Stage(BUILD, build, Expected(ProblemFormat.GO_BUILD, Stream.OUT)),
-        Stage(TYPES, skipped="The build checks the types."),
+        TYPES_BY_BUILD,
         Stage(LINT, vet, Expected(ProblemFormat.GO_VET, Stream.OUT)),
         Stage(TEST, test, Expected(TestFormat.GO), cover=cover),
         NO_ENTRY_POINT,
@@ -109,7 +110,7 @@ def _stages(component: Component, paths: Sequence[str], read: Read) -> tuple[Sta
 def _install(component: Component, paths: Sequence[str], read: Read, place: str | None) -> Install:
     """`place` is the folder of the workspace that uses it."""
     inputs = _manifests(component, paths, place)
-    if _LOCAL.search((read(component.path("go.mod")) or b"")[:MAX_MANIFEST_BYTES]):
+    if _LOCAL.search((read(component.path("go.mod")) or b"")[:MAX_GO_BYTES]):
         inputs = tuple(dict.fromkeys((*inputs, *_manifests(component, paths, ""))))
     if not any(path.endswith(".sum") for path in inputs):
         return Install()
@@ -142,7 +143,7 @@ def _manifests(component: Component, paths: Sequence[str], place: str | None) ->
 def _uses(content: bytes, folder: str) -> bool:
     """Whether a go.work uses a folder below its own; '' is that one."""
     is_open = False
-    text = content[:MAX_MANIFEST_BYTES].decode(errors="replace")
+    text = content[:MAX_GO_BYTES].decode(errors="replace")
     for line in text.replace("(", " ( ").replace(")", " ) ").split("\n"):
         words = line.partition("//")[0].split()
         is_one = words[:1] == ["use"]
@@ -171,7 +172,7 @@ def with_compiler(command: str) -> str:
 
 def _cover(manifest: bytes | None) -> Cover | None:
     """A profile names files by the module: without it, none is known."""
-    module = _MODULE.search((manifest or b"")[:MAX_MANIFEST_BYTES])
+    module = _MODULE.search((manifest or b"")[:MAX_GO_BYTES])
     if module is None:
         return None
     arguments = f'-coverprofile "{COVERAGE}"'

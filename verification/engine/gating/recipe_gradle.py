@@ -10,11 +10,12 @@ from verification.engine.gating.afresh import afresh
 from verification.engine.gating.components import Component
 from verification.engine.gating.stages import (
     BUILD,
-    LINT,
     NO_ENTRY_POINT,
+    NO_LINTER,
     REPORT,
     TEST,
-    TYPES,
+    TOOLS,
+    TYPES_BY_BUILD,
     Expected,
     Install,
     Part,
@@ -26,13 +27,13 @@ from verification.engine.gating.unforeseen import kept, or_said, unless_said
 from verification.engine.reports.problems import ProblemFormat
 from verification.engine.reports.testing import TestFormat
 
-TOOLS = "gradle"
+IMAGE = "gradle"
 MARKERS = ("build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts")
 MAX_MANIFESTS = 500
 _MANIFESTS = (".gradle", ".gradle.kts", ".versions.toml", ".lockfile", "gradle.properties")
 _OWN_BUILDS = ("gradle", "buildSrc", "build-logic")
 """Folders of what the build itself is made of."""
-_SCRIPT = "/opt/loomverify/loomverify.gradle"
+_SCRIPT = f"{TOOLS}/loomverify.gradle"
 _GRADLE = f"gradle --no-daemon --no-build-cache --console plain --max-workers 2 -q -I {_SCRIPT}"
 # An image of another version, or an install that did not foresee it, is no fault of the work.
 _UNFORESEEN = (
@@ -46,15 +47,16 @@ _INSTALL = f"""export GRADLE_USER_HOME="$LV_REPOSITORY"
 find "$LV_REPOSITORY" \\( -name '*.lock' -o -name gc.properties \\) -delete
 exit $code"""
 _AFRESH = afresh("build.gradle*", "build", ".gradle")
-_NEWER = r"error: (release version [0-9]+ not supported|invalid (source|target) release)"
+NEWER = r"error: (release version [0-9]+ not supported|invalid (source|target) release)"
+"""It asks for a newer Java than the image has."""
 _BUILD = f"""{_AFRESH}
-{unless_said(f"{_UNFORESEEN}|{_NEWER}", f"{_GRADLE} --offline testClasses")}
+{unless_said(f"{_UNFORESEEN}|{NEWER}", f"{_GRADLE} --offline testClasses")}
 exit $code"""
 _TRAILER = "loomverify: all tests that began have ended"
 # Where it failed, and nothing was written, no test says why.
 _TEST = f"""{_AFRESH}
 {kept(f"{_GRADLE} --offline --continue test")}
-{or_said(f"{_UNFORESEEN}|{_NEWER}", unless=f'[ -e "{REPORT}.began" ]')}
+{or_said(f"{_UNFORESEEN}|{NEWER}", unless=f'[ -e "{REPORT}.began" ]')}
 [ $code = 0 ] || [ -n "$(find "{REPORT}.d" -name '*.xml' -type f 2> /dev/null | head -n 1)" ] || exit $code
 {{ echo '<testsuites>'
 [ ! -d "{REPORT}.d" ] || find "{REPORT}.d" -name '*.xml' -type f -exec sed '1s/^<?xml[^>]*?>//' {{}} \\;
@@ -67,8 +69,8 @@ def gradle(component: Component, paths: Sequence[str]) -> Part:
     folder = f"{deps_of(component)}/gradle"
     stages = (
         Stage(BUILD, _BUILD, Expected(ProblemFormat.JAVAC, Stream.OUT)),
-        Stage(TYPES, skipped="The build checks the types."),
-        Stage(LINT, skipped="No linter is configured."),
+        TYPES_BY_BUILD,
+        NO_LINTER,
         Stage(TEST, _TEST, Expected(TestFormat.JUNIT), trailer=_TRAILER),
         NO_ENTRY_POINT,
     )
@@ -82,7 +84,7 @@ def gradle(component: Component, paths: Sequence[str]) -> Part:
             "GRADLE_USER_HOME": "/tmp/gradle",  # noqa: S108 - of the container
             "GRADLE_RO_DEP_CACHE": f"{folder}/caches",
         },
-        built_by=TOOLS,
+        built_by=IMAGE,
     )
 
 

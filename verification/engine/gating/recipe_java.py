@@ -8,14 +8,14 @@ from itertools import islice
 
 from verification.engine.gating.afresh import afresh
 from verification.engine.gating.components import Component, Read
-from verification.engine.gating.recipe_gradle import MARKERS, gradle
+from verification.engine.gating.recipe_gradle import MARKERS, NEWER, gradle
 from verification.engine.gating.stages import (
     BUILD,
-    LINT,
     NO_ENTRY_POINT,
+    NO_LINTER,
     REPORT,
     TEST,
-    TYPES,
+    TYPES_BY_BUILD,
     Expected,
     Install,
     Part,
@@ -33,8 +33,6 @@ _AFRESH = afresh("pom.xml", "target")
 _MAVEN = 'MAVEN_OPTS="-XX:TieredStopAtLevel=1 ${MAVEN_OPTS:-}" mvn -B -Dmaven.repo.local="$LV_REPOSITORY"'
 # What the install could not foresee is missing for no fault of the work.
 _UNFORESEEN = "in offline mode and the artifact|required artifacts? (is|are) missing"
-NEWER = r"error: (release version [0-9]+ not supported|invalid (source|target) release)"
-"""It asks for a newer one than the image has."""
 _BUILD = f"""{_AFRESH}
 {unless_said(f"{_UNFORESEEN}|{NEWER}", f"{_MAVEN} -o -q test-compile")}
 exit $code"""
@@ -105,8 +103,8 @@ def java(component: Component, paths: Sequence[str], read: Read) -> Part:
         Stage(BUILD, _BUILD, Expected(ProblemFormat.JAVAC, Stream.OUT))
         if is_maven
         else Stage(BUILD, skipped=why),
-        Stage(TYPES, skipped="The build checks the types."),
-        Stage(LINT, skipped="No linter is configured."),
+        TYPES_BY_BUILD,
+        NO_LINTER,
         Stage(TEST, _TEST, Expected(TestFormat.JUNIT)) if is_maven else Stage(TEST, skipped=why),
         NO_ENTRY_POINT,
     )

@@ -10,11 +10,11 @@ from verification.engine.gating.manifests import MAX_MANIFEST_BYTES
 from verification.engine.gating.recipe_cmake import SETTINGS, cmake
 from verification.engine.gating.stages import (
     BUILD,
-    LINT,
     NO_ENTRY_POINT,
+    NO_LINTER,
+    NO_TYPE_CHECKER,
     REPORT,
     TEST,
-    TYPES,
     Install,
     Part,
     Stage,
@@ -50,8 +50,8 @@ def make(component: Component, paths: Sequence[str], read: Read) -> Part:
     targets = {one for match in _TARGET.finditer(content) for one in match[1].split()}
     stages = (
         _stage(BUILD, targets),
-        Stage(TYPES, skipped="No type checker is configured."),
-        Stage(LINT, skipped="No linter is configured."),
+        NO_TYPE_CHECKER,
+        NO_LINTER,
         _stage(TEST, targets),
         NO_ENTRY_POINT,
     )

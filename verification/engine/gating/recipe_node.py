@@ -18,6 +18,8 @@ from verification.engine.gating.stages import (
     JUDGES,
     LINT,
     NO_ENTRY_POINT,
+    NO_LINTER,
+    NO_TYPE_CHECKER,
     PROGRAMS,
     REPORT,
     TYPES,
@@ -112,7 +114,7 @@ def _types(
     component: Component, paths: Sequence[str], read: Read, judges: Mapping[str, str]
 ) -> Stage:
     if component.path("tsconfig.json") not in paths or "typescript" not in judges:
-        return Stage(TYPES, skipped="No type checker is configured.")
+        return NO_TYPE_CHECKER
     if not judges["typescript"]:
         return Stage(TYPES, unreadable=_ODD.format(name="typescript"))
     expected = Expected(ProblemFormat.TSC, Stream.OUT)
@@ -141,7 +143,7 @@ def _lint(
 ) -> Stage:
     is_configured = "eslintConfig" in package or any(_configures(component, one) for one in paths)
     if "eslint" not in judges or not is_configured:
-        return Stage(LINT, skipped="No linter is configured.")
+        return NO_LINTER
     if not judges["eslint"]:
         return Stage(LINT, unreadable=_ODD.format(name="eslint"))
     # In their old form ESLint 9 reads settings only where it is told to, as `next lint` tells it.

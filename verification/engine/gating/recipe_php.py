@@ -8,14 +8,15 @@ from typing import Any
 
 from verification.engine.gating.components import Component, Read
 from verification.engine.gating.manifests import inner_table, json_table
+from verification.engine.gating.over_files import over_files
 from verification.engine.gating.stages import (
     BUILD,
     COVERAGE,
-    LINT,
     NO_ENTRY_POINT,
+    NO_LINTER,
+    NO_TYPE_CHECKER,
     REPORT,
     TEST,
-    TYPES,
     Cover,
     Expected,
     Install,
@@ -37,13 +38,9 @@ _COMPOSER = (
 _SIMPLE = re.compile(r"[\w][\w.-]*", re.ASCII)
 _ANOTHER = "your php version|missing from your system|ext-.* has the wrong version installed"
 """It asks for another one than the image has, or for an extension that this has not."""
-_BUILD = (
-    r"find . -name '*.php' ! -path '*/.*' ! -path '*/vendor/*' ! -path '*/node_modules/*' "
-    r"! -path '*/fixtures/*' ! -path '*/templates/*' ! -path '*/testdata/*' -print0 | "
-    # It ends with 255, for which xargs would end at once.
-    "xargs -0 -r sh -c 'code=0; for one; do "
-    'php -d display_errors=stderr -d log_errors=0 -l "$one" || code=1; done; exit $code\' sh'
-)
+# It ends with 255, for which xargs would end at once.
+_EACH = 'php -d display_errors=stderr -d log_errors=0 -l "$one" || code=1'
+_BUILD = over_files("php", f"sh -c 'code=0; for one; do {_EACH}; done; exit $code' sh")
 # Only where PHP can count lines; PCOV would look into one usual folder alone.
 _COUNTED = f"""cover=
 if php -m | grep -qiE '^(pcov|xdebug)$'; then
@@ -59,8 +56,8 @@ def php(component: Component, paths: Sequence[str], read: Read) -> Part:
     folder = deps_of(component)
     stages = (
         Stage(BUILD, _BUILD, Expected(ProblemFormat.PHP, Stream.ERR)),
-        Stage(TYPES, skipped="No type checker is configured."),
-        Stage(LINT, skipped="No linter is configured."),
+        NO_TYPE_CHECKER,
+        NO_LINTER,
         _test(component, paths, composer),
         NO_ENTRY_POINT,
     )

@@ -18,6 +18,8 @@ from verification.engine.gating.stages import (
     NO_ENTRY_POINT,
     REPORT,
     TEST,
+    TOOLS,
+    TRAILER,
     Cover,
     Expected,
     Part,
@@ -28,11 +30,9 @@ from verification.engine.reports.coverage import CoverageFormat
 from verification.engine.reports.problems import ProblemFormat
 from verification.engine.reports.testing import TestFormat
 
-TOOLS = "/opt/loomverify"
 NOT_BUILT = r"/(?:\.[^/]+|venv|node_modules|site-packages|vendor|templates?|testdata|fixtures|[^/]*[{][{][^/]*)/"
 """Files that are not the work's own, or are there to be broken."""
 MEMBERS = "Its members are tried on their own."
-TRAILER = "loomverify: the test runner came to its end"
 _BY_PYTEST = Stage(
     TEST,
     f"python3 -P {TOOLS}/run_pytest.py -o cache_dir=/tmp/loomverify.pytest --maxfail=0 "

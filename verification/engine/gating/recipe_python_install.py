@@ -21,13 +21,13 @@ from verification.engine.gating.requirements import (
     requirements_files,
     test_requirements,
 )
-from verification.engine.gating.stages import REPORT, Install, deps_of, workdir
+from verification.engine.gating.stages import REPORT, TOOLS, Install, deps_of, workdir
 
 MAX_REQUIREMENTS = 300
 MAX_REQUIREMENTS_CHARS = 60_000
 """A longer command could not be executed: a kernel takes 128 KiB."""
 MAX_OUTLINE = 2_000
-FITS = "/opt/loomverify/python/bin/python /opt/loomverify/fits.py"
+FITS = f"{TOOLS}/python/bin/python {TOOLS}/fits.py"
 NOT_BUILT = "The project itself could not be built: its folder is on the path, its metadata is not."
 NOT_ALL = "Not all that the tests name as needed could be installed."
 NOT_LOCKED = "What the lock file names could not be installed: other versions were."

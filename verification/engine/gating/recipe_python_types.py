@@ -11,11 +11,11 @@ from typing import Any
 
 from verification.engine.gating.components import IGNORED, Component, Read
 from verification.engine.gating.manifests import ini_table, inner_table
-from verification.engine.gating.stages import REPORT, TYPES, Expected, Stage
+from verification.engine.gating.stages import NO_TYPE_CHECKER, REPORT, TOOLS, TYPES, Expected, Stage
 from verification.engine.reports.problems import ProblemFormat
 
 MYPY = (
-    "python3 -P /opt/loomverify/run_mypy.py --output json "
+    f"python3 -P {TOOLS}/run_mypy.py --output json "
     '--python-executable "$(command -v python3)" --cache-dir /dev/null'
 )
 MAX_ROOTS, MAX_CHECKS = 100, 10
@@ -38,7 +38,7 @@ def types_of(
 ) -> Stage:
     own = _settings(component, paths, read, project)
     if own is None:
-        return Stage(TYPES, skipped="No type checker is configured.")
+        return NO_TYPE_CHECKER
     if _NAMES_FILES & {*own}:
         return _stage(f'{MYPY} > "{REPORT}"')
     return _everything(component, paths)

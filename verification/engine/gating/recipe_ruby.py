@@ -7,13 +7,16 @@ from collections.abc import Sequence
 
 from verification.engine.gating.components import Component, Read
 from verification.engine.gating.manifests import MAX_MANIFEST_BYTES
+from verification.engine.gating.over_files import over_files
 from verification.engine.gating.stages import (
     BUILD,
-    LINT,
     NO_ENTRY_POINT,
+    NO_LINTER,
+    NO_TYPE_CHECKER,
     REPORT,
     TEST,
-    TYPES,
+    TOOLS,
+    TRAILER,
     Expected,
     Install,
     Part,
@@ -24,8 +27,6 @@ from verification.engine.gating.stages import (
 from verification.engine.reports.problems import ProblemFormat
 from verification.engine.reports.testing import TestFormat
 
-TOOLS = "/opt/loomverify"
-TRAILER = "loomverify: the test runner came to its end"
 MANIFESTS = ("Gemfile", "Gemfile.lock", ".ruby-version", ".tool-versions")
 _NEEDS_NOTHING = (b"#", b"source ", b"ruby ")
 """Lines of a Gemfile that name no gem begin so."""
@@ -39,11 +40,7 @@ _SPEC = re.compile(r"spec/.*_spec\.rb", re.DOTALL)
 _TEST = re.compile(r"tests?/(?:.*/)?(?:test_[^/]*|[^/]*_test)\.rb", re.DOTALL)
 _DEFAULT = re.compile(rb"^[ \t]*task[ \t(]+[:'\"]?default\b", re.MULTILINE)
 """What `rake` alone does, of a Rakefile that says so."""
-_BUILD = (
-    r"find . -name '*.rb' ! -path '*/.*' ! -path '*/vendor/*' ! -path '*/node_modules/*' "
-    r"! -path '*/fixtures/*' ! -path '*/templates/*' ! -path '*/testdata/*' -print0 | "
-    f"xargs -0 -r ruby {TOOLS}/compile.rb"
-)
+_BUILD = over_files("rb", f"ruby {TOOLS}/compile.rb")
 
 
 def ruby(component: Component, paths: Sequence[str], read: Read) -> Part:
@@ -51,8 +48,8 @@ def ruby(component: Component, paths: Sequence[str], read: Read) -> Part:
     install = _install(component, paths, read)
     stages = (
         Stage(BUILD, _BUILD, Expected(ProblemFormat.LINES, Stream.ERR)),
-        Stage(TYPES, skipped="No type checker is configured."),
-        Stage(LINT, skipped="No linter is configured."),
+        NO_TYPE_CHECKER,
+        NO_LINTER,
         _test(component, paths, "bundle exec " if install.command else "", read),
         NO_ENTRY_POINT,
     )

@@ -13,7 +13,8 @@ from verification.engine.gating.stages import (
     NO_ENTRY_POINT,
     REPORT,
     TEST,
-    TYPES,
+    TOOLS,
+    TYPES_BY_BUILD,
     Expected,
     Install,
     Part,
@@ -67,7 +68,7 @@ def rust(component: Component, paths: Sequence[str], read: Read) -> Part:
     folder = deps_of(component)
     stages = (
         _built(component, paths, BUILD, "cargo build"),
-        Stage(TYPES, skipped="The build checks the types."),
+        TYPES_BY_BUILD,
         _built(component, paths, LINT, "cargo-clippy clippy --all-targets"),
         _test(component, paths),
         NO_ENTRY_POINT,
@@ -78,10 +79,10 @@ def rust(component: Component, paths: Sequence[str], read: Read) -> Part:
         stages,
         environment={
             # The toolchain itself: a proxy would look for the one that the work asks for.
-            "PATH": "/opt/loomverify/rust/bin:/usr/local/bin:/usr/bin:/bin",
+            "PATH": f"{TOOLS}/rust/bin:/usr/local/bin:/usr/bin:/bin",
             # What the work's settings would have judge in their place is not asked.
-            "RUSTC": "/opt/loomverify/rust/bin/rustc",
-            "RUSTDOC": "/opt/loomverify/rust/bin/rustdoc",
+            "RUSTC": f"{TOOLS}/rust/bin/rustc",
+            "RUSTDOC": f"{TOOLS}/rust/bin/rustdoc",
             "RUSTC_WRAPPER": "",
             "RUSTC_WORKSPACE_WRAPPER": "",
             "CARGO_HOME": folder,

@@ -27,10 +27,14 @@ REPORT = "$LV_REPORT"
 COVERAGE = f"{REPORT}.coverage"
 OWN_COVERAGE = f'"{REPORT}".coverage'
 """The same file, for a report that the work names itself: nothing else is run for its sake."""
-PROGRAMS = "/opt/loomverify/bin:/usr/local/bin:/usr/bin:/bin"
+TOOLS = "/opt/loomverify"
+"""Where ours lie in every image."""
+PROGRAMS = f"{TOOLS}/bin:/usr/local/bin:/usr/bin:/bin"
 """Where ours are found, and the image's: before all that the work installs under their names."""
-JUDGES = "/opt/loomverify/npm/node_modules/.bin"
+JUDGES = f"{TOOLS}/npm/node_modules/.bin"
 """Where a part's judges are found."""
+TRAILER = "loomverify: the test runner came to its end"
+"""What our own runners write last."""
 FRAMED = "@COMMANDS@"
 MAX_FOLDER_CHARS = 100
 """Each component has an image of its own: no two need to be told apart by it."""
@@ -153,6 +157,9 @@ class Stage:
         return replace(self, command=f"{first}{command}")
 
 
+NO_TYPE_CHECKER = Stage(TYPES, skipped="No type checker is configured.")
+TYPES_BY_BUILD = Stage(TYPES, skipped="The build checks the types.")
+NO_LINTER = Stage(LINT, skipped="No linter is configured.")
 NO_ENTRY_POINT = Stage(RUN, skipped="No entry point is named.")
 
 
