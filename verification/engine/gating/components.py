@@ -119,6 +119,10 @@ class Component:
         """Those in its folder, however deep."""
         return tuple(path for path in paths if path.startswith(self.path("")))
 
+    def inner_of(self, paths: Iterable[str]) -> tuple[str, ...]:
+        """The same, as they are called from its folder."""
+        return tuple(path.removeprefix(self.path("")) for path in self.all_of(paths))
+
 
 def below(folders: Iterable[str], paths: Iterable[str]) -> tuple[str, ...]:
     """The paths that lie in any of these folders, however deep."""

@@ -31,8 +31,8 @@ def located(told: Judged, component: Component, paths: Collection[str]) -> Judge
         return told
     prefix = component.path("")
     index: dict[str, list[str]] = {}
-    for path in component.all_of(paths):
-        index.setdefault(posixpath.basename(path), []).append(path.removeprefix(prefix))
+    for path in component.inner_of(paths):
+        index.setdefault(posixpath.basename(path), []).append(path)
 
     def placed(cases: Iterable[TestCase]) -> tuple[TestCase, ...]:
         return tuple(

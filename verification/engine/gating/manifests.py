@@ -75,6 +75,11 @@ def ini_table(content: bytes | None) -> Mapping[str, Mapping[str, str]]:
     return {name: dict(parser[name]) for name in parser.sections()}
 
 
+def texts_of(value: object) -> list[str]:
+    """Those in a list; none where it is something else."""
+    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
+
+
 def inner_table(owner: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     value = owner.get(name)
     return value if isinstance(value, dict) else {}

@@ -5,14 +5,15 @@ What is in doubt is a component of its own: it is tried once too often, and neve
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
 import re2
 
-from verification.engine.gating.manifests import inner_table, toml_table
+from verification.engine.gating.inner import tidy
+from verification.engine.gating.manifests import inner_table, texts_of, toml_table
 from verification.engine.gating.members_dotnet import built_projects
 from verification.engine.gating.members_java import MAVEN_CONFIG, gradle_projects, maven_modules
 from verification.engine.gating.members_node import (
@@ -83,8 +84,8 @@ def is_pnpm_member(contents: Mapping[str, bytes]) -> Callable[[str], bool]:
 def _rust(contents: Mapping[str, bytes]) -> Declared:
     """What is left out is left out with all below it."""
     workspace = inner_table(toml_table(contents.get("Cargo.toml")), "workspace")
-    is_listed = _listed(_texts(workspace.get("members")))
-    excluded = [_clean(one) for one in _texts(workspace.get("exclude"))]
+    is_listed = _listed(texts_of(workspace.get("members")))
+    excluded = [tidy(one.strip()) for one in texts_of(workspace.get("exclude"))]
     is_odd = any(not one or ".." in one.split("/") for one in excluded)
 
     def declares(one: Candidate) -> bool:
@@ -98,7 +99,7 @@ def _java(contents: Mapping[str, bytes]) -> Declared:
     """Where there is a pom.xml Maven is run, and a module without one is none of its."""
     if "pom.xml" in contents:
         named = maven_modules(contents["pom.xml"], contents.get(MAVEN_CONFIG, b""))
-        modules = {_clean(one).removesuffix("/pom.xml") for one in named}
+        modules = {tidy(one.strip()).removesuffix("/pom.xml") for one in named}
         return lambda one: one.folder in modules and "pom.xml" in one.markers
     settings = ("settings.gradle", "settings.gradle.kts")
     content = next((contents[name] for name in settings if name in contents), b"")
@@ -133,17 +134,9 @@ def _listed(declared: Iterable[str]) -> Callable[[str], bool]:
 
 def _glob(text: str) -> Any | None:
     """None: nobody is certain what it means."""
-    text = _clean(text)
+    text = tidy(text.strip())
     is_long = len(text) > MAX_CHARS or text.count("*") > MAX_STARS
     if is_long or not _PATTERN.fullmatch(text):
         return None
     pieces = (match.group() for match in _PIECE.finditer(text))
     return re2.compile("".join(_PIECES.get(one) or re2.escape(one) for one in pieces))
-
-
-def _clean(text: str) -> str:
-    return "/".join(step for step in text.strip().split("/") if step not in ("", "."))
-
-
-def _texts(value: Any) -> Iterator[str]:
-    yield from (one for one in value if isinstance(one, str)) if isinstance(value, list) else ()

@@ -9,7 +9,7 @@ import re2
 
 from processes.definition.reading import Log, Value
 from processes.definition.stream import Unreadable, compose
-from verification.engine.gating.manifests import inner_table, json_table
+from verification.engine.gating.manifests import inner_table, json_table, texts_of
 
 PNPM_WORKSPACE = "pnpm-workspace.yaml"
 MAX_SCRIPT_CHARS = 2_000
@@ -43,12 +43,9 @@ PNPM = {verb: _pnpm(verb) for verb in _SHORT}
 _NO_TEST = re2.compile(r"(?i)no test specified")
 
 
-def npm_members(content: bytes | None) -> Iterator[str]:
+def npm_members(content: bytes | None) -> list[str]:
     declared = json_table(content).get("workspaces")
-    if isinstance(declared, dict):
-        declared = declared.get("packages")
-    if isinstance(declared, list):
-        yield from (one for one in declared if isinstance(one, str))
+    return texts_of(declared.get("packages") if isinstance(declared, dict) else declared)
 
 
 def pnpm_members(content: bytes | None) -> Iterator[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -10,6 +9,7 @@ from processes.definition.model import Level, Problem
 from processes.definition.reading import Fields, Log, Value
 from processes.definition.stream import Unreadable, compose
 from verification.engine.gating.components import MAX_COMPONENTS, Component, Language
+from verification.engine.gating.inner import read_inner
 from verification.engine.gating.stages import (
     BUILD,
     INSTALL,
@@ -25,12 +25,10 @@ from verification.engine.gating.words import read_reports
 from verification.engine.shared import shared_folder
 
 MAX_BYTES = 64_000
-MAX_FOLDER_CHARS = 300
 NAMED = (INSTALL, BUILD, TYPES, TEST, RUN)
 """Gates whose commands the work may name; who looks at it, it may not."""
 TIGHTENED = (BUILD, TYPES, TEST, RUN)
 """An install that takes long blames nobody: the work may not make it so."""
-_CONTROL = re.compile("[\x00-\x1f\x7f]")
 _WORDS = {
     "yaml.documents": "It holds more than one document.",
     "file.too_large": f"It holds more than {MAX_BYTES} bytes.",
@@ -182,14 +180,7 @@ def _own(entry: Value) -> Own | None:
 
 def _folder(value: Value) -> str | None:
     """As components call it: '' for the root."""
-    text = value.text(limit=MAX_FOLDER_CHARS)
-    if text is None:
-        return None
-    steps = [step for step in text.split("/") if step not in ("", ".")]
-    if ".." in steps or text.startswith("/") or _CONTROL.search(text):
-        value.complain("value.path", f"{value.path} must be a folder of the work.")
-        return None
-    return "/".join(steps)
+    return read_inner(value, "a folder of the work", is_folder=True)
 
 
 def _language(value: Value) -> Language | None:

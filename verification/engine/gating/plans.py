@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
+from verification.engine.gating.inner import tidy
 from verification.engine.gating.plain import is_plain
 
 MAX_PLAN_CHARS = 200_000
@@ -113,9 +114,7 @@ def _heading(line: str) -> Heading | None:
 
 def _folder(named: str | None) -> str | None:
     """As components call it."""
-    if named is None:
-        return None
-    return "/".join(step for step in named.strip(" `").split("/") if step not in ("", "."))
+    return None if named is None else tidy(named.strip(" `"))
 
 
 def _below(heading: Heading, lines: Sequence[str], position: int) -> tuple[Block, int]:

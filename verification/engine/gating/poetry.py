@@ -6,12 +6,12 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from verification.engine.gating.manifests import inner_table
+from verification.engine.gating.manifests import inner_table, texts_of
 
 ELSEWHERE = frozenset({"git", "path", "url", "file"})
 """Taken from there by the project's own build backend, or not at all."""
 MAX_PARTS = 10
-_NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,100}", re.ASCII)
+NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,100}", re.ASCII)
 _PART = re.compile(
     r"(?P<sign>\^|~=|~|>=|<=|==|!=|=|>|<)?\s*"
     r"(?P<version>(?P<release>\d{1,9}(?:\.\d{1,9}){0,4})(?:\.\*|[A-Za-z][A-Za-z0-9.]{0,30})?)",
@@ -38,7 +38,7 @@ def poetry_python(project: Mapping[str, Any]) -> str:
 def listed(table: Mapping[str, Any]) -> Iterator[str]:
     """What a table of names and versions lists, Pipenv's too."""
     for name, said in table.items():
-        if name.lower() == "python" or not _NAME.fullmatch(name):
+        if name.lower() == "python" or not NAME.fullmatch(name):
             continue
         if isinstance(said, str):
             yield f"{name}{_joined(said)}"
@@ -49,9 +49,8 @@ def listed(table: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _extras(said: Mapping[str, Any]) -> str:
-    value = said.get("extras")
-    names = [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
-    return f"[{','.join(names)}]" if names and all(map(_NAME.fullmatch, names)) else ""
+    names = texts_of(said.get("extras"))
+    return f"[{','.join(names)}]" if names and all(map(NAME.fullmatch, names)) else ""
 
 
 def _markers(said: Mapping[str, Any]) -> str:

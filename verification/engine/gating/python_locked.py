@@ -9,11 +9,11 @@ from typing import Any
 
 from verification.engine.gating.components import Component, Read
 from verification.engine.gating.manifests import inner_table, json_table, toml_table
+from verification.engine.gating.poetry import NAME
 
 MAX_LOCKED = 1_000
 MAX_LOCK_BYTES = 10_000_000
 LOCKS = ("uv.lock", "poetry.lock", "pdm.lock")
-_NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,100}", re.ASCII)
 _VERSION = re.compile(r"[0-9][A-Za-z0-9.!+]{0,40}")
 
 
@@ -54,5 +54,5 @@ def _constraints(found: Iterator[tuple[object, object]]) -> tuple[str, ...]:
     return tuple(
         f"{name}=={version}"
         for name, (version, *others) in sorted(versions.items())
-        if not others and _NAME.fullmatch(name) and _VERSION.fullmatch(version)
+        if not others and NAME.fullmatch(name) and _VERSION.fullmatch(version)
     )

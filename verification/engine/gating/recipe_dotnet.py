@@ -38,24 +38,34 @@ _OFFLINE = '-p:RestoreSources="$NUGET_PACKAGES" -p:NuGetAudit=false'
 _ANOTHER = "compatible .NET SDK was not found"
 # What the install could not foresee is missing for no fault of the work.
 _UNFORESEEN = f"{_ANOTHER}|error NU1(10[123]|301)"
-# Each project writes a report of its own. Where it failed before any did, no test says why.
-_IS_TOLD = f"""[ -n "$(find "{REPORT}.d" -name '*.trx' -type f | head -n 1)" ]"""
+
+
+def _is_there(name: str) -> str:
+    return f"""[ -n "$(find "{REPORT}.d" -name '{name}' -type f | head -n 1)" ]"""
+
+
+def _joined(name: str, root: str, file: str) -> str:
+    """Each project writes a report of its own: they are put into one."""
+    return f"""{{ echo '<{root}>'
+find "{REPORT}.d" -name '{name}' -type f -exec sed '1s/^[^<]*<?xml[^>]*?>//' {{}} \\;
+echo '</{root}>'; }} > "{file}\""""
+
+
+_TRX, _COBERTURA = "*.trx", "coverage.cobertura.xml"
+_IS_TOLD = _is_there(_TRX)
+# Where it failed before any project wrote a report, no test says why.
 _GATHERED = f"""[ $code = 0 ] || {_IS_TOLD} || exit $code
-{{ echo '<TestRuns>'
-find "{REPORT}.d" -name '*.trx' -type f -exec sed '1s/^[^<]*<?xml[^>]*?>//' {{}} \\;
-echo '</TestRuns>'; }} > "{REPORT}"
+{_joined(_TRX, "TestRuns", REPORT)}
 exit $code"""
 _COLLECTOR = (b"coverlet.collector",)
 _LINES = Cover(
     "--logger trx",
     '--collect "XPlat Code Coverage"',
     CoverageFormat.COBERTURA,
-    # Each project writes a report of its own here, too; where none did, none is there.
+    # Where no project wrote one, none is there.
     first=f"""gathered() {{
-  [ -n "$(find "{REPORT}.d" -name 'coverage.cobertura.xml' -type f | head -n 1)" ] || return 0
-  {{ echo '<coverage>'
-  find "{REPORT}.d" -name 'coverage.cobertura.xml' -type f -exec sed '1s/^[^<]*<?xml[^>]*?>//' {{}} \\;
-  echo '</coverage>'; }} > "{COVERAGE}"
+{_is_there(_COBERTURA)} || return 0
+{_joined(_COBERTURA, "coverage", COVERAGE)}
 }}
 trap gathered EXIT""",
 )

@@ -90,7 +90,7 @@ def linked(
     """What was installed: the component's, and of a workspace what stands in its packages."""
     found = {"node_modules": f"{folder}/node_modules"}
     if _is_local(package) or component.path("pnpm-workspace.yaml") in paths:
-        inner = (path.removeprefix(component.path("")) for path in component.all_of(paths))
+        inner = component.inner_of(paths)
         members = (one.rpartition("/")[0] for one in inner if one.endswith("/package.json"))
         known = (one for one in members if "node_modules" not in one.split("/"))
         for one in islice(known, MAX_PACKAGES):

@@ -40,40 +40,32 @@ def around(
     is, a command that fails could not be tried. `is_read`: the command's output is its report, so
     that nothing else may stand there.
     """
-    scripts = inner_table(package, "scripts")
-    prepare = [one for one in OF_INSTALL if _is_script(scripts, one)]
-    asked, to = _asked(package), ">&2" if is_read else "2>&1"
-    lines = [_prepared(prepare, to)] if prepare else []
-    if name and _is_script(scripts, f"pre{name}"):
-        lines.append(_hook(f"pre{name}", to))
-    if prepare or asked:
-        lines += ["code=0", f"{command}{KEPT}"]
-        lines += [_IS_PREPARED] if prepare else []
-        lines += [_fits(asked)] if asked else []
-        lines.append("[ $code = 0 ] || exit $code")
-    else:
-        lines.append(command)
-    if name and _is_script(scripts, f"post{name}"):
-        lines.append(_hook(f"post{name}", to))
-    return "\n".join(lines)
+    to = ">&2" if is_read else "2>&1"
+    before, behind = _guards(package, to)
+    tried = [command]
+    if behind:
+        tried = ["code=0", f"{command}{KEPT}", *behind, "[ $code = 0 ] || exit $code"]
+    first, last = (_hook(package, f"{when}{name}", to) if name else [] for when in ("pre", "post"))
+    return "\n".join([*before, *first, *tried, *last])
 
 
 def frame(package: Mapping[str, Any]) -> str:
     """The same around commands that somebody names; '' where nothing is to stand there."""
-    scripts = inner_table(package, "scripts")
-    prepare = [one for one in OF_INSTALL if _is_script(scripts, one)]
+    before, behind = _guards(package, ">&2")
+    return "\n".join([*before, _FRAMED, *behind, "exit $code"]) if behind else ""
+
+
+def _guards(package: Mapping[str, Any], to: str) -> tuple[list[str], list[str]]:
+    """What stands before a command, and what behind it asks why it failed, by its `$code`."""
+    prepare = [one for one in OF_INSTALL if _is_script(package, one)]
     asked = _asked(package)
-    if not (prepare or asked):
-        return ""
-    lines = [_prepared(prepare, ">&2")] if prepare else []
-    lines += [_FRAMED]
-    lines += [_IS_PREPARED] if prepare else []
-    lines += [_fits(asked)] if asked else []
-    return "\n".join([*lines, "exit $code"])
+    before = [_prepared(prepare, to)] if prepare else []
+    behind = [_IS_PREPARED] if prepare else []
+    return before, [*behind, _fits(asked)] if asked else behind
 
 
-def _is_script(scripts: Mapping[str, Any], name: str) -> bool:
-    script = scripts.get(name)
+def _is_script(package: Mapping[str, Any], name: str) -> bool:
+    script = inner_table(package, "scripts").get(name)
     return isinstance(script, str) and bool(script.strip())
 
 
@@ -82,15 +74,16 @@ def _prepared(names: list[str], to: str) -> str:
     return f"[ -e {_PREPARED} ] || {{ {each}; : > {_PREPARED}; }}"
 
 
-def _hook(name: str, to: str) -> str:
+def _hook(package: Mapping[str, Any], name: str, to: str) -> list[str]:
+    if not _is_script(package, name):
+        return []
     said = unless_said(_OFFLINE, f"({_ALONE} {name})")
-    return f"{{ {said}\n[ $code = 0 ] || exit $code\n}} {to}"
+    return [f"{{ {said}\n[ $code = 0 ] || exit $code\n}} {to}"]
 
 
 def _asked(package: Mapping[str, Any]) -> str:
     asked = inner_table(package, "engines").get("node")
-    is_one = isinstance(asked, str) and len(asked) <= MAX_RANGE_CHARS
-    return asked.strip() if is_one and isinstance(asked, str) else ""
+    return asked.strip() if isinstance(asked, str) and len(asked) <= MAX_RANGE_CHARS else ""
 
 
 def _fits(asked: str) -> str:

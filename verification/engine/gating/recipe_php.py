@@ -96,8 +96,7 @@ def _is_local(composer: Mapping[str, Any]) -> bool:
 
 
 def _test(component: Component, paths: Sequence[str], composer: Mapping[str, Any]) -> Stage:
-    prefix = component.path("")
-    inner = [path.removeprefix(prefix) for path in paths if path.startswith(prefix)]
+    inner = component.inner_of(paths)
     is_pest = "pestphp/pest" in inner_table(composer, "require-dev")
     is_configured = any(name in inner for name in CONFIGURED)
     if not (is_pest or is_configured or any(path.endswith("Test.php") for path in inner)):

@@ -80,8 +80,7 @@ def _install(component: Component, paths: Sequence[str], read: Read) -> Install:
 
 
 def _test(component: Component, paths: Sequence[str], run_by: str, read: Read) -> Stage:
-    prefix = component.path("")
-    inner = [path.removeprefix(prefix) for path in paths if path.startswith(prefix)]
+    inner = component.inner_of(paths)
     if any(map(_SPEC.fullmatch, inner)):
         command = (
             f"{run_by}rspec --require {TOOLS}/rspec_end.rb --no-fail-fast --format progress "

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import replace
 
 from processes.definition.reading import Fields, Value
+from verification.engine.gating.inner import read_inner
 from verification.engine.gating.stages import (
     LINT,
     OWN_COVERAGE,
@@ -27,10 +27,8 @@ from verification.engine.reports.testing import TestFormat
 GATES = (TYPES, LINT, TEST)
 LINES = "coverage"
 """Which lines the tests ran, beside what they say of themselves."""
-MAX_PATH_CHARS = 300
 UNUSED = "The work names a report, which was not read: the command has one that is ours."
 UNUSED_LINES = "The work names a report of the lines that ran, which was not read: the tests are asked themselves."
-_CONTROL = re.compile("[\x00-\x1f\x7f]")
 # Whatever lies there before is made older than the command's begin, and what is no newer then is
 # not read: to remove it could hide a file of the work. A path that leads over a link is none.
 _READ_ANEW = """touch -t 200001020000 {report}.begun
@@ -52,14 +50,7 @@ def read_reports(fields: Fields) -> Mapping[str, str]:
 
 
 def _path(value: Value) -> str | None:
-    text = value.text(limit=MAX_PATH_CHARS)
-    if text is None:
-        return None
-    steps = [step for step in text.split("/") if step not in ("", ".")]
-    if not steps or ".." in steps or text.startswith("/") or _CONTROL.search(text):
-        value.complain("value.path", f"{value.path} must be a file below the component's folder.")
-        return None
-    return "/".join(steps)
+    return read_inner(value, "a file below the component's folder")
 
 
 def with_reports(part: Part, reports: Mapping[str, str], module: str = "") -> Part:
