@@ -7,14 +7,13 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from docker import APIClient
 from docker.errors import APIError, DockerException, NotFound
-from requests.exceptions import RequestException
 
 from verification.adapters.sandbox.archive import archive
-from verification.adapters.sandbox.capture import HeadAndTail
+from verification.adapters.sandbox.capture import MAX_STREAM_BYTES, HeadAndTail
 from verification.adapters.sandbox.settings import Bounds
 from verification.adapters.sandbox.stream import Stream
 from verification.engine.gates import OUT_OF_MEMORY_EXIT_CODE
@@ -28,7 +27,8 @@ WATCH_SECONDS = 2.0
 MOST_UNANSWERED = 2
 KILLS, KILL_SECONDS = 3, 5.0
 CHUNK_BYTES = 65_536
-_FAULTS = (DockerException, RequestException, OSError)
+FAULTS = (DockerException, OSError)
+"""What the client raises where its engine is at fault: what a request fails by is an `OSError`."""
 
 # Whatever the command left running ends with it: else it would work on while others judge.
 _WRAPPED = '(set -e; eval "$LV_COMMAND"); code=$?; kill -9 -1; exit $code'
@@ -41,6 +41,25 @@ TIME, ROOM, LOST = "time", "room", "lost"
 _FULL = 1
 
 Output = Callable[[bytes], None]
+"""Told what a command writes, as it is written."""
+Watch = Callable[[], bool]
+"""Asked now and then whether a command is still within its bounds."""
+
+
+def _unheard(_chunk: bytes) -> None:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class _Command:
+    """A shell's text, and how it is run."""
+
+    text: str
+    seconds: float
+    folder: str = "/"
+    environment: Mapping[str, str] = field(default_factory=dict)
+    output: Output = _unheard
+    watch: Watch | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -56,11 +75,9 @@ class Container:
     def put(self, files: Iterable[tuple[str, bytes]], folder: str = WORKSPACE) -> None:
         spool, size = archive(files)
         with spool, faults("Files could not be brought into the sandbox"):
-            ended = self._execute(
-                f"mkdir -p {folder} && head -c {size} | tar -xf - -C {folder}",
-                seconds=PUT_SECONDS,
-                given=iter(lambda: spool.read(CHUNK_BYTES), b""),
-            )
+            text = f"mkdir -p {folder} && head -c {size} | tar -xf - -C {folder}"
+            given = iter(lambda: spool.read(CHUNK_BYTES), b"")
+            ended = self._execute(_Command(text, PUT_SECONDS), given=given)
         if ended.exit_code != 0:
             said = ended.err.decode(errors="replace").strip()[-300:]
             raise SandboxLost(f"Files could not be brought into the sandbox: {said}")
@@ -72,31 +89,21 @@ class Container:
         seconds: float,
         folder: str = WORKSPACE,
         environment: Mapping[str, str],
-        output: Output | None = None,
-        watch: Callable[[], bool] | None = None,
+        output: Output = _unheard,
+        watch: Watch | None = None,
         given: str = "",
         covers: str | None = None,
     ) -> Ended:
         """Run a command, which may read what is given.
 
         `covers`: it also tells which lines it ran, in a folder under this name; '' in a file.
-        `watch` is asked now and then whether it is still within its bounds.
         """
         report = f"/tmp/{secrets.token_hex(16)}"  # noqa: S108 - in the container
-        ended = self._execute(
-            _FED if given else _WRAPPED,
-            seconds=seconds,
-            folder=folder,
-            environment={
-                **environment,
-                "HOME": "/tmp",  # noqa: S108 - in the container
-                "LV_COMMAND": command,
-                "LV_REPORT": report,
-                **({"LV_INPUT": given} if given else {}),
-            },
-            output=output,
-            watch=watch,
-        )
+        own = {"HOME": "/tmp", "LV_COMMAND": command, "LV_REPORT": report}  # noqa: S108
+        if given:
+            own["LV_INPUT"] = given
+        text, variables = _FED if given else _WRAPPED, {**environment, **own}
+        ended = self._execute(_Command(text, seconds, folder, variables, output, watch))
         if self.has_ended:
             return ended
         if ended.exit_code == OUT_OF_MEMORY_EXIT_CODE:
@@ -118,51 +125,43 @@ class Container:
 
     def _check_running(self) -> None:
         """A command that runs out of memory ends alone; who ends the container is not the work."""
-        if self._execute("exit 0", seconds=READ_SECONDS).exit_code != 0:
+        if self._execute(_Command("exit 0", READ_SECONDS)).exit_code != 0:
             self.has_ended = True
             raise SandboxLost("The sandbox was ended by somebody else.")
 
     def close(self) -> None:
         self.has_ended = True
-        with suppress(*_FAULTS):
+        with suppress(*FAULTS):
             self.client.remove_container(self.id, force=True, v=True)
 
     def _read(self, path: str) -> bytes | None:
         """A report, by a process of its own: what is no plain file is none."""
         command = f"test -f {path} && test ! -L {path} && head -c {MAX_REPORT_BYTES + 1} {path}"
-        ended = self._execute(command, seconds=READ_SECONDS, limit=2 * MAX_REPORT_BYTES + 2)
+        ended = self._execute(_Command(command, READ_SECONDS), limit=2 * MAX_REPORT_BYTES + 2)
         return ended.out if ended.exit_code == 0 else None
 
     def _execute(
         self,
-        command: str,
+        command: _Command,
         *,
-        seconds: float,
-        folder: str = "/",
-        environment: Mapping[str, str] | None = None,
-        output: Output | None = None,
-        watch: Callable[[], bool] | None = None,
-        given: Iterator[bytes] | None = None,
-        limit: int = 0,
+        given: Iterable[bytes] | None = None,
+        limit: int = MAX_STREAM_BYTES,
     ) -> Ended:
-        out, err = (HeadAndTail(limit) if limit else HeadAndTail() for _ in range(2))
+        out, err = HeadAndTail(limit), HeadAndTail(limit)
         started = time.monotonic()
         with faults("The sandbox did not answer"):
             made = self.client.exec_create(
-                self.id, ["/bin/sh", "-c", command], user=self.user, workdir=folder,
-                environment=dict(environment or {}), stdin=given is not None,
+                self.id, ["/bin/sh", "-c", command.text], user=self.user, workdir=command.folder,
+                environment=dict(command.environment), stdin=given is not None,
             )  # fmt: skip
             stream = Stream(self.client, made["Id"])
-            with closing(stream), self._guarded(stream, seconds, watch) as stopped:
+            with closing(stream), self._guarded(stream, command) as stopped:
                 for chunk in given or ():
                     stream.feed(chunk)
                 for is_error, chunk in stream.chunks():
                     (err if is_error else out).add(chunk)
-                    if output:
-                        output(chunk)
+                    command.output(chunk)
             code = None if stopped else self._exit_code(made["Id"])
-        if LOST in stopped:
-            raise SandboxLost("The sandbox did not answer while a command ran in it.")
         if ROOM in stopped:
             err.add(b"\nIt wrote more than there is room for.\n")
         return Ended(
@@ -175,30 +174,13 @@ class Container:
         )
 
     @contextmanager
-    def _guarded(
-        self, stream: Stream, seconds: float, watch: Callable[[], bool] | None
-    ) -> Iterator[list[str]]:
+    def _guarded(self, stream: Stream, command: _Command) -> Iterator[list[str]]:
         """Stop the container when time or room is over; the list then says which."""
         stopped: list[str] = []
         over = threading.Event()
-
-        def guard() -> None:
-            until = time.monotonic() + seconds
-            unanswered = 0
-            while not over.wait(min(WATCH_SECONDS if watch else seconds, seconds)):
-                is_within = _asked(watch)
-                unanswered = unanswered + 1 if is_within is None else 0
-                if time.monotonic() >= until:
-                    stopped.append(TIME)
-                elif is_within is False:
-                    stopped.append(ROOM)
-                elif unanswered > MOST_UNANSWERED:
-                    stopped.append(LOST)
-                if stopped:
-                    self._end(stream, over)
-                    return
-
-        thread = threading.Thread(target=guard, daemon=True)
+        thread = threading.Thread(
+            target=self._guard, args=(stream, command, over, stopped), daemon=True
+        )
         thread.start()
         try:
             yield stopped
@@ -208,12 +190,32 @@ class Container:
         finally:
             over.set()
             thread.join()
+        if LOST in stopped:
+            raise SandboxLost("The sandbox did not answer while a command ran in it.")
+
+    def _guard(
+        self, stream: Stream, command: _Command, over: threading.Event, stopped: list[str]
+    ) -> None:
+        until, unanswered = time.monotonic() + command.seconds, 0
+        turn = min(WATCH_SECONDS, command.seconds) if command.watch else command.seconds
+        while not over.wait(turn):
+            is_within = _asked(command.watch)
+            unanswered = unanswered + 1 if is_within is None else 0
+            if time.monotonic() >= until:
+                stopped.append(TIME)
+            elif is_within is False:
+                stopped.append(ROOM)
+            elif unanswered > MOST_UNANSWERED:
+                stopped.append(LOST)
+            if stopped:
+                self._end(stream, over)
+                return
 
     def _end(self, stream: Stream, over: threading.Event) -> None:
         """Kill until it is dead; a connection that stays open all the same is cut."""
         self.has_ended = True
         for _ in range(KILLS):
-            with suppress(*_FAULTS):
+            with suppress(*FAULTS):
                 self.client.kill(self.id)
             if over.wait(KILL_SECONDS):
                 return
@@ -229,7 +231,7 @@ class Container:
         return int(code)
 
 
-def _asked(watch: Callable[[], bool] | None) -> bool | None:
+def _asked(watch: Watch | None) -> bool | None:
     """None: no answer came."""
     try:
         return watch() if watch else True
@@ -245,5 +247,5 @@ def faults(what: str) -> Iterator[None]:
         raise
     except APIError as error:
         raise SandboxLost(f"{what}: {error.explanation or error}") from error
-    except _FAULTS as error:
+    except FAULTS as error:
         raise SandboxLost(f"{what}: {type(error).__name__}.") from error

@@ -11,11 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from docker import APIClient
-from docker.errors import DockerException
 from docker.utils import kwargs_from_env
-from requests.exceptions import RequestException
 
-from verification.adapters.sandbox.container import Container
+from verification.adapters.sandbox.container import FAULTS, Container
 from verification.adapters.sandbox.images import Images, installed_in
 from verification.adapters.sandbox.looking import Lookers
 from verification.adapters.sandbox.opening import Opened, opened
@@ -117,7 +115,7 @@ class DockerSandbox:
         """How many containers the engine's machine has processors and memory for, at least one."""
         try:
             machine = self.client.info()
-        except (DockerException, RequestException, OSError) as error:
+        except FAULTS as error:
             raise SandboxLost(f"The Docker engine did not answer: {error}") from error
         memory = MEMORY_SHARE * machine["MemTotal"] / self.settings.bounds.memory_bytes
         return max(1, min(int(machine["NCPU"]), int(memory)))
@@ -229,7 +227,7 @@ def connect(settings: SandboxSettings) -> APIClient:
             said["base_url"] = settings.address
         client = APIClient(**said, version="auto", timeout=CLIENT_SECONDS)
         client.ping()
-    except (DockerException, OSError) as error:
+    except FAULTS as error:
         raise SandboxLost(f"No Docker engine answers: {error}") from error
     return client
 

@@ -11,10 +11,9 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 
 from docker import APIClient
-from docker.errors import APIError, DockerException, ImageNotFound
-from requests.exceptions import RequestException
+from docker.errors import APIError, ImageNotFound
 
-from verification.adapters.sandbox.container import Container, Output
+from verification.adapters.sandbox.container import FAULTS, Container, Output
 from verification.adapters.sandbox.opening import Opened, opened
 from verification.adapters.sandbox.settings import SandboxSettings
 from verification.engine.gating.sandbox import SandboxLost
@@ -122,7 +121,7 @@ class Images:
             found = self.client.inspect_image(image)  # type: ignore[no-untyped-call]
         except ImageNotFound:
             return None
-        except (DockerException, RequestException, OSError) as error:
+        except FAULTS as error:
             raise SandboxLost(f"The Docker engine did not answer: {error}") from error
         return str(found.get("Comment", ""))
 
@@ -135,7 +134,7 @@ class Images:
             self._pull(base)
         try:
             return str(self.client.inspect_image(base)["Id"])  # type: ignore[no-untyped-call]
-        except (DockerException, RequestException, OSError) as error:
+        except FAULTS as error:
             raise SandboxLost(f"The image {base} is not there: {error}") from error
 
     def _pull(self, base: str) -> None:
@@ -198,7 +197,7 @@ def installed_in(
     *,
     seconds: float,
     environment: Mapping[str, str],
-    output: Output | None,
+    output: Output,
 ) -> Ended:
     """Install within bounds of time and of what is written."""
     most = container.bounds.installed_bytes

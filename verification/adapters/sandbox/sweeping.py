@@ -8,9 +8,8 @@ from contextlib import suppress
 
 import psutil
 from docker import APIClient
-from docker.errors import DockerException
-from requests.exceptions import RequestException
 
+from verification.adapters.sandbox.container import FAULTS
 from verification.adapters.sandbox.images import DEPS, TOOLS
 from verification.adapters.sandbox.opening import OWNER, UNTIL, WORKER
 from verification.adapters.sandbox.settings import SandboxSettings
@@ -25,7 +24,7 @@ def sweep(client: APIClient, settings: SandboxSettings) -> int:
     found = client.containers(all=True, filters={"label": f"{OWNER}={settings.owner}"})
     for container in found:
         if _is_left(container["Labels"], settings.worker.partition(":")[0]):
-            with suppress(DockerException, RequestException, OSError):
+            with suppress(*FAULTS):
                 client.remove_container(container["Id"], force=True, v=True)
                 swept += 1
     return swept
@@ -38,7 +37,7 @@ def prune(client: APIClient, kept: Mapping[str, int] = KEPT) -> int:
         images = client.images(name=repository)
         images.sort(key=lambda one: one["Created"], reverse=True)
         for image in images[most:]:
-            with suppress(DockerException, RequestException, OSError):
+            with suppress(*FAULTS):
                 client.remove_image(image["Id"])
                 pruned += 1
     return pruned

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import logging
 
-from docker.errors import DockerException
-
 from loomverify.env import environment
+from verification.adapters.sandbox.container import FAULTS
 from verification.adapters.sandbox.docker import connect
 from verification.adapters.sandbox.sweeping import prune, sweep
 from verification.engine.gating.sandbox import SandboxLost
@@ -29,7 +28,7 @@ def answers() -> bool:
             logger.warning("sandbox_swept containers=%s", swept)
         if pruned := prune(client):
             logger.info("sandbox_pruned images=%s", pruned)
-    except (DockerException, OSError) as error:
+    except FAULTS as error:
         logger.warning("sandbox_not_swept error=%s", type(error).__name__)
         return False
     finally:
