@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from tests.engine.reports.problem_reports import FOLDER
 from tests.engine.reports.report_strategies import cut_and_filled, with_odd_values
 from verification.engine.finding import cleaned
+from verification.engine.reports.contents import MAX_LINES
 from verification.engine.reports.model import (
     MAX_LINE,
     MAX_MESSAGE_CHARS,
@@ -19,7 +20,7 @@ from verification.engine.reports.model import (
     Unreadable,
 )
 from verification.engine.reports.problems import ProblemFormat, read_problems
-from verification.engine.reports.problems.parsing import MAX_LINES, MAX_TOLD, lines_of
+from verification.engine.reports.problems.parsing import MAX_TOLD, lines_of
 
 # Whatever go says keeps it from its work.
 IN_WORDS = (ProblemFormat.GO_VET, ProblemFormat.GO_BUILD)

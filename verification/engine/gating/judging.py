@@ -25,6 +25,7 @@ from verification.engine.gating.stages import (
     Stream,
 )
 from verification.engine.outcome import Status
+from verification.engine.reports.contents import uncoloured
 from verification.engine.reports.coverage import read_coverage
 from verification.engine.reports.model import (
     CaseStatus,
@@ -39,7 +40,6 @@ from verification.engine.reports.model import (
 from verification.engine.reports.problems import ProblemFormat, read_problems
 from verification.engine.reports.record import Record
 from verification.engine.reports.testing import TestFormat, read_tests
-from verification.engine.reports.testing.contents import uncoloured
 
 TIME_EXIT_CODE = 124
 ENDED_FOR_TIME = "ended with exit code 124, as a command does whose own time is over"

@@ -12,8 +12,6 @@ from typing import Any, Self
 from verification.engine.finding import cleaned
 
 MAX_REPORT_BYTES = 20_000_000
-MAX_JSON_PARTS = 1_000_000
-MAX_JSON_VALUES = 2_000_000
 MAX_CASES = 10_000
 MAX_PROBLEMS = 1_000
 MAX_MESSAGE_CHARS = 4_000
@@ -195,14 +193,6 @@ def gathered(problems: Iterable[Problem], *, is_guess: bool = False) -> ProblemR
             by_severity[problem.severity].append(problem)
     kept = [problem for severity in ProblemSeverity for problem in by_severity[severity]]
     return ProblemReport(total, tuple(kept[:MAX_PROBLEMS]), is_guess)
-
-
-def bounded_json(whole: str) -> str:
-    """The same; each bracket becomes an object, each comma a value, many times as large."""
-    parts, values = whole.count("{") + whole.count("["), whole.count(",")
-    if parts > MAX_JSON_PARTS or values > MAX_JSON_VALUES:
-        raise Unreadable("The report has too many parts.")
-    return whole
 
 
 def text(value: object, limit: int = MAX_MESSAGE_CHARS) -> str:

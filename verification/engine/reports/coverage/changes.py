@@ -32,14 +32,11 @@ def unreported_words(files: Sequence[tuple[str, int]]) -> str:
     lines = sum(count for _, count in files)
     told = []
     if counted:
-        noun = "new line" if lines == 1 else "new lines"
-        is_one = lines == 1
-        told.append(
-            f"{lines} {noun} in {_named(counted)} {'was' if is_one else 'were'} in no report"
-        )
+        noun, were = ("new line", "was") if lines == 1 else ("new lines", "were")
+        told.append(f"{lines} {noun} in {_named(counted)} {were} in no report")
     if uncounted:
-        is_one = len(uncounted) == 1
-        told.append(f"{_named(uncounted)} {'was' if is_one else 'were'} in no report")
+        were = "was" if len(uncounted) == 1 else "were"
+        told.append(f"{_named(uncounted)} {were} in no report")
     return "; ".join(told)
 
 

@@ -9,9 +9,9 @@ from xml.etree.ElementTree import ParseError
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import DefusedXMLParser
 
+from verification.engine.reports.contents import bounded
 from verification.engine.reports.coverage.tally import Tally, is_covered
 from verification.engine.reports.model import (
-    MAX_REPORT_BYTES,
     Coverage,
     Unreadable,
     inner_path,
@@ -25,13 +25,11 @@ MAX_SOURCE_CHARS = 500
 
 def read(content: bytes, folder: str = "", *, known: AbstractSet[str] = frozenset()) -> Coverage:
     """`known` are the files there are: among several sources, the one that holds a file is its."""
-    if len(content) > MAX_REPORT_BYTES:
-        raise Unreadable("The report is too large.")
     reader = _Reader(folder, known)
     parser = DefusedXMLParser(target=reader, forbid_entities=True, forbid_external=True)
     parser.parser.StartDoctypeDeclHandler = _refuse_declarations
     try:
-        parser.feed(content)
+        parser.feed(bounded(content))
         parser.close()
     except (ParseError, DefusedXmlException, LookupError, ValueError):
         raise Unreadable("The report is not XML that is read here.") from None

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from verification.engine.reports.contents import as_json, listed, record
 from verification.engine.reports.coverage.tally import Tally
 from verification.engine.reports.model import Coverage, inner_path, number
-from verification.engine.reports.problems.parsing import as_json, listed, record
 
 
 def read(content: bytes, folder: str = "") -> Coverage:

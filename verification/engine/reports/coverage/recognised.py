@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import re
 
+from verification.engine.reports.contents import as_json, bounded, record
 from verification.engine.reports.coverage import cobertura, coveragepy, gocover, lcov
-from verification.engine.reports.model import MAX_REPORT_BYTES, Coverage, Unreadable
-from verification.engine.reports.problems.parsing import as_json, record
+from verification.engine.reports.model import Coverage, Unreadable
 
 _LCOV = re.compile(rb"(?:TN:[^\n]*\n\s*)*SF:")
 
 
 def read(content: bytes, folder: str = "", *, module: str = "") -> Coverage:
     """A profile of go names files by the module: without it, none is known."""
-    if len(content) > MAX_REPORT_BYTES:
-        raise Unreadable("The report is too large.")
-    begin = content.removeprefix(b"\xef\xbb\xbf").lstrip()
+    begin = bounded(content).removeprefix(b"\xef\xbb\xbf").lstrip()
     if begin.startswith(b"<"):
         return cobertura.read(content, folder)
     if begin.startswith(b"{") and isinstance(record(as_json(begin)).get("files"), dict):

@@ -4,15 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from verification.engine.reports.contents import as_json, record, records
 from verification.engine.reports.model import Problem, ProblemReport, ProblemSeverity
-from verification.engine.reports.problems.parsing import (
-    as_json,
-    collected,
-    from_zero,
-    problem,
-    record,
-    records,
-)
+from verification.engine.reports.problems.parsing import collected, from_zero, problem
 
 _SEVERITIES: Mapping[object, ProblemSeverity] = {
     "HIGH": ProblemSeverity.HIGH,

@@ -4,21 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from verification.engine.reports.contents import Record, inside, json_lines, record
 from verification.engine.reports.model import (
     Problem,
     ProblemReport,
     ProblemSeverity,
     Unreadable,
 )
-from verification.engine.reports.problems.parsing import (
-    Record,
-    collected,
-    distinct,
-    inside,
-    json_lines,
-    problem,
-    record,
-)
+from verification.engine.reports.problems.parsing import collected, distinct, problem
 
 _UNFINISHED = "The build did not finish, and the report does not say why."
 

@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from verification.engine.reports.contents import Record, as_json, records
 from verification.engine.reports.model import Problem, ProblemReport, ProblemSeverity
-from verification.engine.reports.problems.parsing import (
-    Record,
-    as_json,
-    collected,
-    problem,
-    records,
-)
+from verification.engine.reports.problems.parsing import collected, problem
 
 _WARNING = 1
 

@@ -4,24 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from verification.engine.reports.model import (
-    Problem,
-    ProblemReport,
-    ProblemSeverity,
-    bounded_json,
-)
-from verification.engine.reports.problems.go_text import problems_of
-from verification.engine.reports.problems.parsing import (
+from verification.engine.reports.contents import (
     after_space,
     as_text,
+    bounded_json,
     bounded_lines,
-    collected,
     json_at,
-    lines_of,
-    problem,
     record,
     records,
 )
+from verification.engine.reports.model import Problem, ProblemReport, ProblemSeverity
+from verification.engine.reports.problems.go_text import problems_of
+from verification.engine.reports.problems.parsing import collected, lines_of, problem
 
 
 def read(content: bytes, folder: str = "") -> ProblemReport:

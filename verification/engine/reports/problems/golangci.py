@@ -4,24 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from verification.engine.reports.model import (
-    Problem,
-    ProblemReport,
-    ProblemSeverity,
-    Unreadable,
-    bounded_json,
-)
-from verification.engine.reports.problems.parsing import (
+from verification.engine.reports.contents import (
     Record,
     after_space,
     as_text,
-    collected,
+    bounded_json,
     inside,
     json_at,
-    problem,
     record,
     records,
 )
+from verification.engine.reports.model import Problem, ProblemReport, ProblemSeverity, Unreadable
+from verification.engine.reports.problems.parsing import collected, problem
 
 _NOT_GO = "typecheck"
 _SEVERITIES: Mapping[str, ProblemSeverity] = {

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from verification.engine.reports.contents import as_text, json_lines
 from verification.engine.reports.model import (
     Problem,
     ProblemReport,
@@ -14,14 +15,7 @@ from verification.engine.reports.model import (
     text,
 )
 from verification.engine.reports.problems.grouping import MAX_FOLLOWING, Entry, entries
-from verification.engine.reports.problems.parsing import (
-    as_text,
-    collected,
-    from_zero,
-    json_lines,
-    lines_of,
-    problem,
-)
+from verification.engine.reports.problems.parsing import collected, from_zero, lines_of, problem
 
 _HEAD = re.compile(
     r"(?P<path>(?:[A-Za-z]:)?[^:]{1,500})(?::(?P<line>\d{1,9}))?(?::(?P<column>\d{1,9}))?"

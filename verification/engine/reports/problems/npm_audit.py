@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from verification.engine.reports.contents import Record, as_json, inside, listed, record
 from verification.engine.reports.model import (
     Problem,
     ProblemReport,
@@ -13,15 +14,7 @@ from verification.engine.reports.model import (
     name,
     number,
 )
-from verification.engine.reports.problems.parsing import (
-    Record,
-    as_json,
-    collected,
-    inside,
-    listed,
-    problem,
-    record,
-)
+from verification.engine.reports.problems.parsing import collected, problem
 
 MAX_ADVISORIES = 10
 _VERSION = 2

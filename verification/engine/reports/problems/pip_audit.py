@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from verification.engine.reports.contents import Record, as_json, listed, record, records
 from verification.engine.reports.model import (
     Problem,
     ProblemReport,
@@ -11,15 +12,7 @@ from verification.engine.reports.model import (
     Unreadable,
     name,
 )
-from verification.engine.reports.problems.parsing import (
-    Record,
-    as_json,
-    collected,
-    listed,
-    problem,
-    record,
-    records,
-)
+from verification.engine.reports.problems.parsing import collected, problem
 
 MAX_FIXES = 10
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from verification.engine.reports.model import ProblemReport, Unreadable, bounded_json
+from verification.engine.reports.contents import as_json, as_text, bounded_json, json_at
+from verification.engine.reports.model import ProblemReport, Unreadable
 from verification.engine.reports.problems import (
     bandit,
     clippy,
@@ -16,7 +17,6 @@ from verification.engine.reports.problems import (
     ruff,
     sarif,
 )
-from verification.engine.reports.problems.parsing import as_json, as_text, json_at
 
 Reader = Callable[[bytes, str], ProblemReport]
 

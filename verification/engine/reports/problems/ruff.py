@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
+from verification.engine.reports.contents import Record, as_json, inside, records
 from verification.engine.reports.model import Problem, ProblemReport, name
-from verification.engine.reports.problems.parsing import (
-    Record,
-    as_json,
-    collected,
-    inside,
-    problem,
-    records,
-)
+from verification.engine.reports.problems.parsing import collected, problem
 from verification.engine.reports.problems.python_rules import severity_of
 
 

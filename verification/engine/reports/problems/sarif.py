@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from urllib.parse import unquote
 
+from verification.engine.reports.contents import Record, as_json, inside, listed, record, records
 from verification.engine.reports.model import (
     MAX_NAME_CHARS,
     Problem,
@@ -14,16 +15,7 @@ from verification.engine.reports.model import (
     Unreadable,
     inner_path,
 )
-from verification.engine.reports.problems.parsing import (
-    Record,
-    as_json,
-    collected,
-    inside,
-    listed,
-    problem,
-    record,
-    records,
-)
+from verification.engine.reports.problems.parsing import collected, problem
 
 _NO_PROBLEM = frozenset({"pass", "notApplicable", "informational"})
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,20}:")

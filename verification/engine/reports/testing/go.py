@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from verification.engine.reports.contents import json_of, record
 from verification.engine.reports.model import (
     MAX_MESSAGE_CHARS,
     CaseStatus,
@@ -18,7 +19,7 @@ from verification.engine.reports.model import (
     name,
     text,
 )
-from verification.engine.reports.testing.contents import json_of, lines_of, mapping
+from verification.engine.reports.testing.contents import lines_of
 from verification.engine.reports.testing.parents import counting
 
 _ENDS = {"pass": CaseStatus.PASSED, "fail": CaseStatus.FAILED, "skip": CaseStatus.SKIPPED}
@@ -118,7 +119,7 @@ def read(content: bytes, folder: str = "") -> TestReport:
     stream = _Stream()
     for line in lines_of(content):
         if line.startswith("{"):
-            stream.note(mapping(json_of(line)))
+            stream.note(record(json_of(line)))
         elif unbuilt := _UNBUILT.match(line):
             stream.package(unbuilt[1]).own.end(CaseStatus.FAILED, 0)
     if not stream.packages:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from verification.engine.reports.contents import listed, record
 from verification.engine.reports.model import (
     CaseStatus,
     TestCase,
@@ -23,10 +24,8 @@ from verification.engine.reports.testing.contents import (
     count,
     lasting,
     line_after,
-    listed,
-    mapping,
+    plain,
     printed_json,
-    uncoloured,
 )
 
 _STATUSES = {
@@ -43,9 +42,7 @@ def read(content: bytes, folder: str = "") -> TestReport:
     """A file that failed without a test of it that did is an error: it could not run, or end."""
     whole = printed_json(content)
     cases = [
-        case
-        for file in listed(whole.get("testResults"))
-        for case in _of_file(mapping(file), folder)
+        case for file in listed(whole.get("testResults")) for case in _of_file(record(file), folder)
     ]
     _agrees(whole, cases)
     if whole.get("success") is False and not any(case.status.is_bad for case in cases):
@@ -57,17 +54,17 @@ def _of_file(file: Mapping[str, Any], folder: str) -> Iterator[TestCase]:
     path = file.get("name")
     failed = False
     for test in listed(file.get("assertionResults")):
-        case = _case(mapping(test), path, folder)
+        case = _case(record(test), path, folder)
         failed = failed or case.status is CaseStatus.FAILED
         yield case
     if file.get("status") == "failed" and not failed:
-        told, inner = text(_plain(file.get("message"))), inner_path(path, folder)
+        told, inner = text(plain(file.get("message"))), inner_path(path, folder)
         yield TestCase(inner or name(path), CaseStatus.ERROR, message=told, path=inner)
 
 
 def _case(test: Mapping[str, Any], path: object, folder: str) -> TestCase:
     titles = [name(title) for title in listed(test.get("ancestorTitles") or [])]
-    told = "\n".join(map(_plain, listed(test.get("failureMessages") or [])))
+    told = "\n".join(map(plain, listed(test.get("failureMessages") or [])))
     inner = inner_path(path, folder)
     place = test.get("location")
     line = line_after(told, path) or number(place.get("line") if isinstance(place, dict) else None)
@@ -88,10 +85,6 @@ def _status(word: object) -> CaseStatus:
     if status is None:
         raise Unreadable("A test of the report has no status that is known.")
     return status
-
-
-def _plain(told: object) -> str:
-    return uncoloured(told) if isinstance(told, str) else ""
 
 
 def _agrees(whole: Mapping[str, Any], cases: list[TestCase]) -> None:

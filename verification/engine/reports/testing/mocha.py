@@ -6,6 +6,7 @@ import posixpath
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from verification.engine.reports.contents import listed, record
 from verification.engine.reports.model import (
     CaseStatus,
     TestCase,
@@ -20,10 +21,8 @@ from verification.engine.reports.testing.contents import (
     count,
     lasting,
     line_after,
-    listed,
-    mapping,
+    plain,
     printed_json,
-    uncoloured,
 )
 
 _LISTS = {
@@ -37,7 +36,7 @@ _HOOKS = ('"before all" hook', '"before each" hook', '"after all" hook', '"after
 def read(content: bytes, folder: str = "") -> TestReport:
     """A hook that failed is an error: the tests it stood before did not run."""
     whole = printed_json(content)
-    stats = mapping(whole.get("stats"))
+    stats = record(whole.get("stats"))
     listing = {key: listed(whole.get(key)) for key in _LISTS}
     if any(count(stats.get(key)) != len(tests) for key, tests in listing.items()):
         raise Unreadable("The numbers that the report gives are not those of its tests.")
@@ -49,7 +48,7 @@ def read(content: bytes, folder: str = "") -> TestReport:
 def _cases(listing: Mapping[str, Any], folder: str) -> Iterator[TestCase]:
     for key, tests in listing.items():
         for test in tests:
-            case = _case(mapping(test), _LISTS[key], folder)
+            case = _case(record(test), _LISTS[key], folder)
             # Whatever its settings say of a dry run: what was run took its time.
             if case.status is CaseStatus.PASSED and "duration" not in test:
                 raise Unreadable("A test that passed was not run.")
@@ -61,8 +60,8 @@ def _case(test: Mapping[str, Any], status: CaseStatus, folder: str) -> TestCase:
     if status is CaseStatus.FAILED and title.startswith(_HOOKS):
         status = CaseStatus.ERROR
     failure = test.get("err")
-    told = failure.get("stack") or failure.get("message") if isinstance(failure, dict) else ""
-    told = uncoloured(told) if isinstance(told, str) else ""
+    failure = failure if isinstance(failure, dict) else {}
+    told = plain(failure.get("stack") or failure.get("message"))
     path = inner_path(test.get("file"), folder)
     return TestCase(
         name=title,

@@ -7,9 +7,9 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from verification.engine.reports.contents import bounded, json_of
 from verification.engine.reports.model import TestReport, Unreadable
 from verification.engine.reports.testing import go, jest, junit, mocha, rspec, tap, trx
-from verification.engine.reports.testing.contents import bounded, json_of
 from verification.engine.reports.testing.xml_text import kind, tree_of
 
 Reader = Callable[[bytes, str], TestReport]

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from verification.engine.reports.contents import listed, record
 from verification.engine.reports.model import (
     MAX_NAME_CHARS,
     CaseStatus,
@@ -19,13 +20,7 @@ from verification.engine.reports.model import (
     number,
     text,
 )
-from verification.engine.reports.testing.contents import (
-    count,
-    listed,
-    mapping,
-    printed_json,
-    uncoloured,
-)
+from verification.engine.reports.testing.contents import count, plain, printed_json
 
 _STATUSES = {
     "passed": CaseStatus.PASSED,
@@ -43,8 +38,8 @@ _MAX_FRAMES = 100
 def read(content: bytes, folder: str = "") -> TestReport:
     """What went wrong outside of the examples is an error: those of a file could not be loaded."""
     whole = printed_json(content)
-    summary = mapping(whole.get("summary"))
-    cases = [_case(mapping(one), folder) for one in listed(whole.get("examples"))]
+    summary = record(whole.get("summary"))
+    cases = [_case(record(one), folder) for one in listed(whole.get("examples"))]
     statuses = [case.status for case in cases]
     if count(summary.get("example_count")) != len(cases) or any(
         count(summary.get(key)) != statuses.count(status) for key, status in _COUNTED.items()
@@ -60,14 +55,14 @@ def _case(example: Mapping[str, Any], folder: str) -> TestCase:
     status = _status(example.get("status"))
     title, full = name(example.get("description")), name(example.get("full_description"))
     failure = example.get("exception") if status is not CaseStatus.PASSED else None
-    told = mapping(failure) if failure is not None else {}
+    told = record(failure) if failure is not None else {}
     path = inner_path(example.get("file_path"), folder)
     place = next(_places(told.get("backtrace"), folder), (path, number(example.get("line_number"))))
     return TestCase(
         name=title,
         status=status,
         suite=full.removesuffix(title).strip(),
-        message=text(_plain(told.get("message")).strip()),
+        message=text(plain(told.get("message")).strip()),
         path=place[0],
         line=place[1] if place[0] else None,
         duration_ms=milliseconds(example.get("run_time")),
@@ -94,8 +89,4 @@ def _places(trace: object, folder: str) -> Iterator[tuple[str, int | None]]:
 
 def _texts(values: object, most: int = 20) -> Iterator[str]:
     listing = values[:most] if isinstance(values, list) else []
-    return (_plain(one) for one in listing if isinstance(one, str))
-
-
-def _plain(told: object) -> str:
-    return uncoloured(told) if isinstance(told, str) else ""
+    return (plain(one) for one in listing if isinstance(one, str))

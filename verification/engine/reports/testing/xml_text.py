@@ -7,8 +7,8 @@ from xml.etree.ElementTree import Element, ParseError, TreeBuilder
 from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import XMLParser
 
+from verification.engine.reports.contents import bounded
 from verification.engine.reports.model import Unreadable
-from verification.engine.reports.testing.contents import bounded
 
 MAX_ELEMENTS = 400_000
 MAX_DEPTH = 60
