@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 
 import re2
 
-from verification.engine.finding import cleaned
 from verification.engine.gates import OUT_OF_MEMORY_EXIT_CODE, GateReport, contradiction_of
 from verification.engine.gating.outside import tells_of_network
 from verification.engine.gating.stages import (
@@ -24,8 +23,8 @@ from verification.engine.gating.stages import (
     Stage,
     Stream,
 )
+from verification.engine.gating.written import last_words, readable
 from verification.engine.outcome import Status
-from verification.engine.reports.contents import uncoloured
 from verification.engine.reports.coverage import read_coverage
 from verification.engine.reports.model import (
     CaseStatus,
@@ -46,9 +45,7 @@ ENDED_FOR_TIME = "ended with exit code 124, as a command does whose own time is 
 COULD_NOT_RUN = {126: "its command could not be executed", 127: "its command was not found"}
 NO_TESTS_EXIT_CODE = 5
 MAX_TOLD = 50
-TAIL_LINES = 12
 MAX_EXCUSE_CHARS = 300
-MAX_TAIL_CHARS = 1_200
 # Runners of Node that find no test file fail by it, which pytest has an exit code of its own for.
 NONE_FOUND: Mapping[TestFormat | ProblemFormat, re.Pattern[str]] = {
     TestFormat.JEST: re.compile(r"^No test(?: file)?s found, exiting with code 1$", re.MULTILINE),
@@ -104,31 +101,44 @@ def _judged(part: Part, stage: Stage, ended: Ended) -> Judged:
         detail=_detail(part, stage, ended) if ended.exit_code == 0 else "",
         is_word=bool(stage.expected and stage.expected.is_word),
     )
-    if ended.lost or (ended.exit_code is None and not ended.is_timed_out):
+    if ended.is_lost:
         return Judged(replace(told, status=Status.ERROR, is_lost=True, detail=ended.lost))
     if ended.is_timed_out or ended.exit_code == TIME_EXIT_CODE:
-        seconds = stage.seconds or part.seconds[stage.gate]
-        took = f"took longer than {seconds} s" if ended.is_timed_out else ENDED_FOR_TIME
-        why = f"{told.name} {took}.{last_words(ended)}"
-        if stage.gate == INSTALL:  # a slow mirror looks the same
-            return Judged(replace(told, status=Status.ERROR, is_lost=True, detail=why))
-        if stage.is_apart:
-            return Judged(_ours(told, f"had more to do than {seconds} s were enough for"))
-        return Judged(replace(told, status=Status.TIMED_OUT, detail=why))
+        return Judged(_timed_out(part, stage, ended, told))
     if stage.is_apart and ended.exit_code == OUT_OF_MEMORY_EXIT_CODE:
         return Judged(_ours(told, "ran out of memory"))
     if ended.exit_code in COULD_NOT_RUN:
         why = f"{told.name}: {COULD_NOT_RUN[ended.exit_code]}.{last_words(ended)}"
         return Judged(replace(told, status=Status.ERROR, detail=why))
-    if stage.gate == INSTALL and ended.exit_code != 0 and tells_of_network(ended.out + ended.err):
-        why = f"{told.name} did not reach what it needs.{last_words(ended)}"
-        return Judged(replace(told, status=Status.ERROR, is_lost=True, detail=why))
-    if stage.gate == INSTALL and ended.exit_code != 0 and (excuse := _excuse(part, ended)):
-        why = f"{told.name}: its image has not what the work needs. {excuse}{last_words(ended)}"
-        return Judged(replace(told, status=Status.ERROR, detail=why))
+    if stage.gate == INSTALL and (excused := _excused(part, ended, told)):
+        return Judged(excused)
     if stage.gate == TEST:
         return _tested(part, stage, ended, told)
     return _looked_at(part, stage, ended, told)
+
+
+def _timed_out(part: Part, stage: Stage, ended: Ended, told: GateReport) -> GateReport:
+    seconds = stage.seconds or part.seconds[stage.gate]
+    if stage.is_apart:
+        return _ours(told, f"had more to do than {seconds} s were enough for")
+    took = f"took longer than {seconds} s" if ended.is_timed_out else ENDED_FOR_TIME
+    why = f"{told.name} {took}.{last_words(ended)}"
+    if stage.gate == INSTALL:  # a slow mirror looks the same
+        return replace(told, status=Status.ERROR, is_lost=True, detail=why)
+    return replace(told, status=Status.TIMED_OUT, detail=why)
+
+
+def _excused(part: Part, ended: Ended, told: GateReport) -> GateReport | None:
+    """An install that failed for the network's or the image's sake; None where it did not."""
+    if ended.exit_code == 0:
+        return None
+    if tells_of_network(ended.out + ended.err):
+        why = f"{told.name} did not reach what it needs.{last_words(ended)}"
+        return replace(told, status=Status.ERROR, is_lost=True, detail=why)
+    if excuse := _excuse(part, ended):
+        why = f"{told.name}: its image has not what the work needs. {excuse}{last_words(ended)}"
+        return replace(told, status=Status.ERROR, detail=why)
+    return None
 
 
 def _excuse(part: Part, ended: Ended) -> str:
@@ -298,15 +308,3 @@ def _detail(part: Part, stage: Stage, ended: Ended) -> str:
 def own_word(stage: Stage) -> str:
     """Whoever reads of a gate that passed is told whose word it went by."""
     return OWN_WORD if stage.is_own else stage.note
-
-
-def last_words(ended: Ended) -> str:
-    """What was written last, for whoever mends it."""
-    written = readable(ended.err).strip() or readable(ended.out).strip()
-    tail = "\n".join(written.splitlines()[-TAIL_LINES:])[-MAX_TAIL_CHARS:]
-    return f"\n{tail}" if tail else ""
-
-
-def readable(content: bytes) -> str:
-    """Without a terminal's colours, as a database can hold it."""
-    return cleaned(uncoloured(content.decode(errors="replace")))

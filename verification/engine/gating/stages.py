@@ -236,6 +236,11 @@ class Ended:
     coverage: bytes | None = None
     duration_ms: int = 0
 
+    @property
+    def is_lost(self) -> bool:
+        """Whether nobody knows how it ended."""
+        return bool(self.lost) or (self.exit_code is None and not self.is_timed_out)
+
 
 def deps_of(component: Component) -> str:
     folder = re.sub(r"[^A-Za-z0-9._]+", "-", component.folder)[:MAX_FOLDER_CHARS] or "root"

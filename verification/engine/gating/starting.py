@@ -8,17 +8,10 @@ from dataclasses import dataclass, replace
 from math import ceil
 
 from verification.engine.gates import OUT_OF_MEMORY_EXIT_CODE, GateReport
-from verification.engine.gating.judging import (
-    COULD_NOT_RUN,
-    MAX_TOLD,
-    Judged,
-    judged,
-    last_words,
-    own_word,
-    readable,
-)
+from verification.engine.gating.judging import COULD_NOT_RUN, MAX_TOLD, Judged, judged, own_word
 from verification.engine.gating.service import watched
 from verification.engine.gating.stages import Ended, Part, Ready, Stage, Start
+from verification.engine.gating.written import last_words, readable
 from verification.engine.outcome import Status
 from verification.engine.reports.model import CaseStatus, TestCase, counted, name
 
@@ -48,14 +41,9 @@ class Tried:
     doubt: str = ""
 
     @property
-    def is_lost(self) -> bool:
-        ended = self.ended
-        return bool(ended.lost) or (ended.exit_code is None and not ended.is_timed_out)
-
-    @property
     def is_unfit(self) -> bool:
         """It did not come to its end: there is nothing to compare, and no going on."""
-        return self.is_lost or self.ended.exit_code in _UNFIT
+        return self.ended.is_lost or self.ended.exit_code in _UNFIT
 
 
 def start_all(part: Part, stage: Stage, run: Run) -> tuple[Ended, Judged]:
@@ -83,7 +71,7 @@ def _staged(stage: Stage, start: Start, seconds: int) -> Stage:
 def _judged(part: Part, stage: Stage, tried: Sequence[Tried]) -> Judged:
     last = tried[-1]
     if last.is_unfit:
-        if last.is_lost or not any(one.wrong for one in tried[:-1]):
+        if last.ended.is_lost or not any(one.wrong for one in tried[:-1]):
             return judged(part, replace(stage, command=last.start.command), last.ended)
         if last.ended.exit_code in COULD_NOT_RUN:
             tried = tried[:-1]  # it says nothing; what those before it did is certain
