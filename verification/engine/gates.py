@@ -26,6 +26,11 @@ def called(component: str) -> str:
     return component.removeprefix(". (").removesuffix(")") if is_all else component
 
 
+def named(gate: str, component: str) -> str:
+    """As findings and pages call it."""
+    return f"{gate} of {called(component)}" if component else gate
+
+
 @dataclass(frozen=True, slots=True)
 class GateReport:
     """How one gate ended. `tests` None: no machine-readable report; `exit_code` None: none came.
@@ -74,7 +79,7 @@ class GateReport:
 
     @property
     def name(self) -> str:
-        return f"{self.gate} of {called(self.component)}" if self.component else self.gate
+        return named(self.gate, self.component)
 
     @property
     def was_cut_off(self) -> bool:

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from verification.engine.gates import GateReport, findings_of
+from verification.engine.gates import GateReport
 from verification.engine.gating.components import Component, Language
+from verification.engine.gating.findings import findings_of
 from verification.engine.gating.judging import Judged
 from verification.engine.gating.stages import Install, Part
 from verification.engine.gating.unnamed import unnamed

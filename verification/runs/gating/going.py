@@ -10,7 +10,7 @@ from functools import cached_property
 
 from django.db.models import QuerySet
 
-from verification.engine.gates import called
+from verification.engine.gates import named
 from verification.engine.outcome import Status
 from verification.runs import wording
 from verification.runs.gating.axis import Axis, Bar
@@ -73,8 +73,7 @@ class GoingGate:
 
     @property
     def name(self) -> str:
-        component = called(self.row.component)
-        return f"{self.row.gate} of {component}" if component else self.row.gate
+        return named(self.row.gate, self.row.component)
 
     @property
     def badge(self) -> Badge:
@@ -112,17 +111,20 @@ class Going:
     seen: Mapping[int, int]
 
     @cached_property
+    def began(self) -> datetime:
+        """The first of them."""
+        return min((one.started_at for one in self.rows), default=self.now)
+
+    @cached_property
     def gates(self) -> list[GoingGate]:
-        began = min((one.started_at for one in self.rows), default=self.now)
         return [
-            GoingGate(one, self.axis, began, self.now, self.seen.get(one.pk, 0))
+            GoingGate(one, self.axis, self.began, self.now, self.seen.get(one.pk, 0))
             for one in self.rows
         ]
 
     @cached_property
     def axis(self) -> Axis:
-        began = min((one.started_at for one in self.rows), default=self.now)
-        return Axis(_ms(self.now - began))
+        return Axis(_ms(self.now - self.began))
 
     @property
     def components(self) -> list[tuple[str, list[GoingGate]]]:
@@ -170,7 +172,7 @@ class Going:
 
 def going_of(evaluation: Evaluation, now: datetime, seen: Mapping[int, int] | None = None) -> Going:
     """What was written is read of those alone whose output is shown."""
-    going = Going(list(_rows(evaluation)), now, seen or {})
+    going = Going(list(rows_of(evaluation)), now, seen or {})
     written = {one.row.pk: one.row for one in going.told}
     for pk, count, tail in evaluation.progress.filter(pk__in=written).values_list(
         "pk", "written", "tail"
@@ -179,7 +181,7 @@ def going_of(evaluation: Evaluation, now: datetime, seen: Mapping[int, int] | No
     return going
 
 
-def _rows(evaluation: Evaluation) -> QuerySet[GateProgress]:
+def rows_of(evaluation: Evaluation) -> QuerySet[GateProgress]:
     return evaluation.progress.defer("tail").order_by("started_at", "pk")
 
 

@@ -11,6 +11,7 @@ from django.utils.safestring import SafeString, mark_safe
 from verification.adapters.sandbox.capture import MAX_STREAM_BYTES
 from verification.runs.gating.page import ShownGate
 from verification.runs.gating.terminal import CUT, Line, read, split
+from verification.runs.gating.window import Window
 from verification.runs.models import GateResult
 
 LINES_OF_PAGE = 2_000
@@ -37,29 +38,16 @@ class LogPage:
         """Only what is as long as a stream may be was cut: what says so in others is the work's."""
         return len(self.content) >= MAX_STREAM_BYTES
 
-    @property
-    def first(self) -> int:
-        """From 1."""
-        return max(1, min(self.asked, len(self.all)))
+    @cached_property
+    def shown(self) -> Window:
+        """Which of its lines stand on this page."""
+        return Window(self.asked, LINES_OF_PAGE, len(self.all), len(self.all))
 
     @property
     def html(self) -> SafeString:
         """Thousands of lines: each escapes itself."""
-        shown = read(self.all[self.first - 1 : self.last], is_cut=self.is_cut)
-        return mark_safe("".join(_html(n, one) for n, one in enumerate(shown, self.first)))  # noqa: S308
-
-    @property
-    def last(self) -> int:
-        return min(len(self.all), self.first + LINES_OF_PAGE - 1)
-
-    @property
-    def before(self) -> int | None:
-        """Where the lines before these begin."""
-        return max(1, self.first - LINES_OF_PAGE) if self.first > 1 else None
-
-    @property
-    def after(self) -> int | None:
-        return self.last + 1 if self.last < len(self.all) else None
+        lines = enumerate(read(self.all[self.shown.part], is_cut=self.is_cut), self.shown.start)
+        return mark_safe("".join(_html(number, one) for number, one in lines))  # noqa: S308
 
     @property
     def end(self) -> int:

@@ -11,7 +11,7 @@ from uuid import UUID
 from django.utils import timezone
 
 from loomverify.env import environment
-from verification.engine.gates import called
+from verification.engine.gates import named
 from verification.engine.gating.stages import ORDER
 from verification.engine.outcome import Status
 from verification.engine.reports.coverage import unreported_words
@@ -112,8 +112,7 @@ class ShownGate:
     def _names(self) -> tuple[str, ...]:
         """What a sentence may begin with; older ones have the component's name as it is kept."""
         gate, component = self.row.gate, self.row.component
-        names = (f"{gate} of {one}" for one in (called(component), component))
-        return tuple(names) if component else (gate,)
+        return named(gate, component), f"{gate} of {component}" if component else gate
 
     @property
     def counted(self) -> str:

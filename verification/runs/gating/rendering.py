@@ -7,7 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.urls import reverse
 
-from verification.runs.gating.going import evaluation_under_way
+from verification.runs.gating.going import evaluation_under_way, rows_of
 from verification.runs.gating.schemas import GateOut, GoingGateOut, TestsOut
 from verification.runs.models import Evaluation, Run, RunState
 
@@ -44,7 +44,6 @@ def going(run: Run) -> list[GoingGateOut]:
     if run.state != RunState.RUNNING:
         return []
     evaluation = evaluation_under_way(run, list(run.evaluations.order_by("started_at", "id")))
-    rows = evaluation.progress.defer("tail").order_by("started_at", "pk") if evaluation else ()
     return [
         GoingGateOut(
             gate=row.gate,
@@ -55,7 +54,7 @@ def going(run: Run) -> list[GoingGateOut]:
             written=row.written,
             output_url=_url("gate_output", run_id=run.uuid, gate_id=row.pk),
         )
-        for row in rows
+        for row in (rows_of(evaluation) if evaluation else ())
     ]
 
 
