@@ -89,13 +89,13 @@ def weighed(
         for first, last in runs_of(lines & file.missed)
     )
     unreported = (
-        (path, len(code.get(path, frozenset()) & (lines or frozenset())))
+        (path, count)
         for path, lines in sorted(silent.items())
+        if (count := len(code.get(path, frozenset()) & (lines or frozenset()))) or lines is None
     )
-    told = ((path, count) for path, count in unreported if count or silent[path] is None)
     return replace(
         report,
         changed_lines=changed_lines(whole, code),
         unrun=tuple(islice(missed, MAX_UNRUN)),
-        unreported=tuple(islice(told, MAX_UNREPORTED)),
+        unreported=tuple(islice(unreported, MAX_UNREPORTED)),
     )

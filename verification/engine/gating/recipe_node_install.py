@@ -89,7 +89,7 @@ def linked(
 ) -> dict[str, str]:
     """What was installed: the component's, and of a workspace what stands in its packages."""
     found = {"node_modules": f"{folder}/node_modules"}
-    if _is_local(package) or component.path("pnpm-workspace.yaml") in paths:
+    if _holds_others(component, package, paths):
         inner = component.inner_of(paths)
         members = (one.rpartition("/")[0] for one in inner if one.endswith("/package.json"))
         known = (one for one in members if "node_modules" not in one.split("/"))
@@ -117,20 +117,17 @@ def installed(
     has_own = len(inputs) > 1
     other = next((one for one in OTHERS if component.path(one) in paths and not has_own), "")
     copied, told = f"./*.json {other}".rstrip(), " && npm pkg delete scripts"
-    if other:
-        inputs = (*inputs, component.path(other))
-    if _is_local(package) or component.path("pnpm-workspace.yaml") in paths:
-        inputs = component.all_of(paths)
-        copied = "-r ."
-    elif said := _settings(read(component.path(".npmrc"))):
-        told = f" && printf '%s\\n' {shlex.join(said)} > .npmrc{told}"
-    inputs = (*inputs, *below(others, paths))
+    if _holds_others(component, package, paths):
+        inputs, copied = component.all_of(paths), "-r ."
+    else:
+        inputs = (*inputs, *([component.path(other)] if other else ()))
+        told = f"{_settings(read(component.path('.npmrc')))}{told}"
     laid = "".join(_laid(one, deps_of(component), paths) for one in others)
     by_npm = _BY_NPM.format(verb="ci" if has_own else "install")
     command = _by_other(other, by_npm) if other else by_npm
     return Install(
         f"{laid}mkdir -p {folder} && cp {copied} {folder} && cd {folder}{told} || exit\n{command}",
-        inputs,
+        (*inputs, *below(others, paths)),
         notes=(UNREAD,),
         excuses=f"{_NOT_BY_NPM}|{_UNFIT}" if other else _UNFIT,
     )
@@ -145,13 +142,14 @@ def _laid(folder: str, deps: str, paths: Sequence[str]) -> str:
     return f"{copied} && (cd {target} && npm pkg delete scripts && {by_npm}) && "
 
 
-def _settings(content: bytes | None) -> list[str]:
-    """The lines of an .npmrc that count here."""
+def _settings(content: bytes | None) -> str:
+    """A shell's text that writes those lines of an .npmrc that count here; '' for none."""
     if not content or len(content) > MAX_SETTINGS_BYTES:
-        return []
+        return ""
     lines = content.decode(errors="replace").splitlines()
     found = filter(None, map(_SETTING.fullmatch, lines))
-    return [f"{match[1]}={match[2] or 'true'}" for match in found]
+    said = shlex.join(f"{match[1]}={match[2] or 'true'}" for match in found)
+    return f" && printf '%s\\n' {said} > .npmrc" if said else ""
 
 
 def _by_other(lock: str, by_npm: str) -> str:
@@ -161,7 +159,8 @@ def _by_other(lock: str, by_npm: str) -> str:
     return f"{{ if {is_there}; then {command}; else {npm}; fi; }}"
 
 
-def _is_local(package: Mapping[str, Any]) -> bool:
+def _holds_others(component: Component, package: Mapping[str, Any], paths: Sequence[str]) -> bool:
     """Whether it needs packages that lie beside it."""
     named = (version for one in NEEDS for version in inner_table(package, one).values())
-    return "workspaces" in package or any(str(one).startswith(_LOCAL) for one in named)
+    is_local = any(str(one).startswith(_LOCAL) for one in named)
+    return is_local or "workspaces" in package or component.path("pnpm-workspace.yaml") in paths
