@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import io
 import tarfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import replace
+from threading import Barrier
 from typing import Any
 
 import pytest
 from docker import APIClient
 from docker.errors import APIError
 
-from tests.sandbox.engine import SETTINGS, parts_of, sandbox_of, tried
+from tests.sandbox.engine import IMAGE, SETTINGS, parts_of, sandbox_of, tried
 from tests.sandbox.test_languages import PYTHON
 from verification.adapters.sandbox.docker import connect
 from verification.adapters.sandbox.images import Images
@@ -62,6 +66,45 @@ def test_of_images_that_were_made_the_newest_are_kept(engine: APIClient) -> None
     pruned = [prune(engine, {repository: most}) for most in (4, 3, 1, 1, 0)]
 
     assert (pruned, engine.images(name=repository)) == ([0, 1, 2, 0, 1], [])
+
+
+@pytest.fixture
+def network(engine: APIClient) -> Iterator[str]:
+    """The name of one that is not there yet."""
+    name = f"{SETTINGS.owner}-outbound"
+    yield name
+    for one in engine.networks(names=[name]):
+        engine.remove_network(one["Id"])
+
+
+def test_those_who_need_the_network_first_at_once_all_have_it(
+    engine: APIClient, network: str
+) -> None:
+    settings = replace(SETTINGS, network=network)
+    together = Barrier(4)
+
+    def reached(_number: int) -> int | None:
+        together.wait()
+        wanted = Opened(IMAGE, is_open=True)
+        with closing(connect(settings)) as client, opened(client, settings, wanted) as container:
+            return container.run("true", seconds=20, folder="/", environment={}).exit_code
+
+    with ThreadPoolExecutor(4) as pool:
+        first = list(pool.map(reached, range(4)))
+        later = list(pool.map(reached, range(4)))
+
+    assert (first, later) == ([0] * 4, [0] * 4)
+
+
+def test_a_network_whose_name_holds_that_of_installs_is_another_one(
+    engine: APIClient, network: str
+) -> None:
+    engine.create_network(f"{network}-of-others", driver="bridge", internal=True)
+
+    with opened(engine, replace(SETTINGS, network=network), Opened(IMAGE, is_open=True)) as one:
+        found = engine.inspect_container(one.id)["NetworkSettings"]["Networks"]
+
+    assert list(found) == [network]
 
 
 def test_time_is_over_though_the_engine_refuses_to_kill(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
 from docker import APIClient
+from docker.errors import APIError
 
 from processes.definition.phases import MAX_GATE_SECONDS
 from verification.adapters.sandbox.container import Container, faults
@@ -19,6 +20,9 @@ USER, HOST = "1000:1000", "sandbox"
 OWNER, WORKER, UNTIL = "loomverify.owner", "loomverify.worker", "loomverify.until"
 MAX_LIFE_SECONDS = 6 * MAX_GATE_SECONDS
 """Six gates at most are run in one container."""
+CONFLICT = 409
+STARTS, START_AGAIN_SECONDS = 10, 0.3
+AMBIGUOUS = "is ambiguous"
 # A shell that outlives every signal of its own user, and buries what is left behind.
 _FIRST_PROCESS = ["/bin/sh", "-c", "trap '' TERM INT HUP; while :; do sleep 3600 & wait; done"]
 
@@ -56,18 +60,46 @@ def opened(client: APIClient, settings: SandboxSettings, wanted: Opened) -> Iter
     container = Container(client, made["Id"], wanted.user, bounds)
     try:
         with faults(f"A container of {wanted.image} could not be started"):
-            client.start(container.id)
+            _start(client, container)
         yield container
     finally:
         container.close()
 
 
 def _network(client: APIClient, name: str) -> str:
-    """Outbound, and not to each other; or what the operator made under this name."""
-    if not client.networks(names=[name]):
+    """Outbound, and not to each other; or what the operator made under this name.
+
+    Several who find none make one each, and none can be used while there is more than one.
+    """
+    if not _named(client, name):
         options = {"com.docker.network.bridge.enable_icc": "false"}
-        client.create_network(name, driver="bridge", options=options, check_duplicate=True)
+        try:
+            client.create_network(name, driver="bridge", options=options, check_duplicate=True)
+        except APIError as error:
+            if error.status_code != CONFLICT:  # newer engines refuse the second
+                raise
+    for surplus in _named(client, name)[1:]:
+        with suppress(APIError):  # somebody else has removed it
+            client.remove_network(surplus)
     return name
+
+
+def _named(client: APIClient, name: str) -> list[str]:
+    """Their ids, the eldest first. The engine itself looks for a part of a name."""
+    found = [one for one in client.networks(names=[name]) if one["Name"] == name]
+    return [one["Id"] for one in sorted(found, key=lambda one: (one["Created"], one["Id"]))]
+
+
+def _start(client: APIClient, container: Container) -> None:
+    """Until whoever made a network of the same name has removed it."""
+    for left in reversed(range(STARTS)):
+        try:
+            client.start(container.id)
+            return
+        except APIError as error:
+            if not left or AMBIGUOUS not in str(error.explanation):
+                raise
+            time.sleep(START_AGAIN_SECONDS)
 
 
 def _confined(bounds: Bounds, runtime: str, wanted: Opened) -> dict[str, Any]:
