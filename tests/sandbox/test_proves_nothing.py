@@ -6,6 +6,7 @@ import pytest
 from docker import APIClient
 
 from tests.sandbox.engine import tried
+from verification.engine.gates import findings_of
 from verification.engine.gating.components import Component, Language
 from verification.engine.gating.unspoken import spoken
 from verification.engine.outcome import Status
@@ -96,6 +97,27 @@ def test_an_exit_code_that_the_work_chooses_excuses_no_failed_test(engine: APICl
 
     assert (report.status, report.exit_code) == (Status.FAILED, 1)
     assert [one.name for one in report.failures] == ["test_z"]
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        (0, "gate_contradiction"),
+        (5, "tests_failed"),  # pytest says by a report that there are none
+        (124, "gate_timed_out"),
+        (126, "gate_error"),
+        (127, "gate_error"),
+        (137, "gate_out_of_memory"),
+    ],
+)
+def test_a_test_that_ends_its_process_passes_with_no_exit_code(
+    engine: APIClient, code: int, found: str
+) -> None:
+    work = {**PYTHON, "test_y.py": f"import os\n\n\ndef test_y():\n    os._exit({code})\n"}
+
+    report = tried(engine, work, "test").reports["test"]
+
+    assert [one.reason_code for one in findings_of(report)] == [found], report
 
 
 def test_a_package_of_go_that_ends_its_tests_is_in_doubt(engine: APIClient) -> None:
