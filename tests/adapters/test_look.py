@@ -261,6 +261,7 @@ def test_folders_that_others_look_at_are_left_out(place: Path) -> None:
         ("S602", "`subprocess` call with `shell=True` seems safe, but may be changed", NOTE),
         ("S307", "Use of possibly insecure function", ERROR),
         ("S105", 'Possible hardcoded password assigned to: "x"', WARNING),
+        ("S701", "By default, jinja2 sets `autoescape` to `False`", WARNING),
         ("S608", "Possible SQL injection vector", WARNING),
         ("invalid-syntax", "Expected an expression", ERROR),
         ("", "Expected an expression", ERROR),
