@@ -386,7 +386,7 @@ def test_what_bounds_its_own_time_is_not_said_to_have_used_up_the_gates() -> Non
     report = told(NPM_BUILD, Ended(exit_code=124, out=b"step one\n"))
 
     assert report.status is Status.TIMED_OUT
-    assert report.detail.startswith("build of . (python) ended with exit code 124, as a command")
+    assert report.detail.startswith("build of python ended with exit code 124, as a command")
 
 
 def test_what_was_written_last_is_told_and_errors_before_the_rest() -> None:
