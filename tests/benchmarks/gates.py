@@ -96,7 +96,7 @@ def _containers(stack: Stack) -> Iterable[tuple[str, str, str, bool]]:
         ("unchanged", SEVERAL, 0),
     )
     for what, files, most in tried:
-        with _counted(stack) as made:
+        with containers_made(stack) as made:
             _, found = _timed(stack, files)
         gates = sum(one["status"] != "skipped" for one in found["gates"])
         yield (
@@ -108,7 +108,7 @@ def _containers(stack: Stack) -> Iterable[tuple[str, str, str, bool]]:
 
 
 @contextmanager
-def _counted(stack: Stack) -> Iterator[list[str]]:
+def containers_made(stack: Stack) -> Iterator[list[str]]:
     """The containers that the engine makes meanwhile for this installation's worker."""
     process = psutil.Process(stack.processes["worker-sandbox"].pid)
     numbers = [one.pid for one in (process, *process.children(recursive=True))]

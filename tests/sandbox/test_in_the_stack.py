@@ -12,6 +12,7 @@ import pytest
 from docker import APIClient
 
 from loomverify.submit_command import RUN_FILE
+from tests.benchmarks.gates import containers_made
 from tests.sandbox.engine import IMAGE
 from tests.sandbox.test_languages import GO, PYTHON
 from tests.stack import Stack, running_stack, wait_for
@@ -193,6 +194,20 @@ def test_only_what_is_new_since_the_base_counts(stack: Stack) -> None:
     assert (rejected["verdict"], finding["path"]) == ("reject", "test_more.py")
     [[count]] = stack.query("select count(*) from runs_basegateresult where reused_from_id is null")
     assert count == 2, "the base was built and tested once for both"
+
+
+def test_unchanged_work_whose_tests_failed_before_it_too_starts_no_container(stack: Stack) -> None:
+    failing = "def test_old():\n    assert 1 == 2\n"
+    before = {**PYTHON, "tests/test_old.py": failing}
+    work = {**before, "calc.py": f"{PYTHON['calc.py']}\n\ndef unused() -> int:\n    return 1\n"}
+    first = ended(stack, submitted(stack, work, "old-failure", base=before))
+
+    with containers_made(stack) as made:
+        again = ended(stack, submitted(stack, work, "old-failure-again", base=before))
+
+    assert made == []
+    assert (gates(again), again["verdict"]) == (gates(first), "accept")
+    assert gates(again)["test"] == "failed"
 
 
 def test_new_code_of_node_that_no_test_loads_was_not_run(stack: Stack) -> None:

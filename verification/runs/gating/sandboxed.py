@@ -95,8 +95,12 @@ def _changed(case: Case, now: State, base: State | None) -> Changed:
 def _plainly(
     trial: Trial, parts: Sequence[Part], case: Case, told: Sequence[GateReport]
 ) -> list[GateReport]:
-    """Counting lines takes time, and may be what a test fails by: then what it does without counts."""
-    tests = {one.component: one for one in told if one.gate == TEST and COVERAGE in one.command}
+    """Counting lines takes time, and may be what a test fails by: then what it does without counts.
+
+    What was taken over was compared with that where it was run.
+    """
+    counted = (one for one in told if one.gate == TEST and COVERAGE in one.command)
+    tests = {one.component: one for one in counted if not one.reused_from}
     failed = {
         name for name, one in tests.items() if one.status is not Status.PASSED or one.contradiction
     }
