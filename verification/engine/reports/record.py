@@ -11,6 +11,8 @@ from typing import Any, Self
 from verification.engine.reports.model import Coverage, FileCoverage, ProblemReport, TestReport
 
 WHOLE = slice(None)
+Row = tuple[str, str, str, str, int]
+"""Of a test: suite, path, name, status, milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,11 @@ class Opened:
             return None
         cases = saved["cases"]
         return TestReport.from_json({**saved, "cases": cases[part]}), len(cases)
+
+    def ended(self) -> Iterator[Row]:
+        """All tests that are kept, as little of each as counts it."""
+        for one in (self.told.get("tests") or {}).get("cases", ()):
+            yield one["suite"], one["path"], one["name"], one["status"], one["duration_ms"]
 
     def problems(self, part: slice = WHOLE) -> tuple[ProblemReport, int] | None:
         saved = self.told.get("problems")

@@ -170,15 +170,9 @@ class GatePage:
         """Those with tests that failed come first. A test that passed often names no file."""
         repeated = repeated_of(self.cases)
         shown = [self._test(number, case, repeated) for number, case in enumerate(self.cases)]
-        return tree_of(shown, self._places, repeated, self._counted)
-
-    @property
-    def _counted(self) -> Sequence[TestCase]:
-        """All that are kept, where a page does not hold them: its groups count them, too."""
-        if not self.tests_shown.is_walked:
-            return ()
-        found = self._record.tests()
-        return found[0].cases if found else ()
+        are_others = self.tests_shown.is_walked and self._record.tests(NOTHING) is not None
+        ended = self._record.ended() if are_others else None
+        return tree_of(shown, self._places, repeated, ended)
 
     def _test(self, number: int, case: TestCase, repeated: set[tuple[str, str]]) -> ShownTest:
         with_context = number < MAX_CONTEXTS and case.status.is_bad

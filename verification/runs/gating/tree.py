@@ -9,13 +9,16 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from verification.engine.reports.model import CaseStatus, TestCase
+from verification.engine.reports.record import Row
 from verification.runs.gating.spots import Spot
 
 VARIED = re.compile(r"(?P<test>[^\[\s]+)(?P<how>\[.+\])", re.DOTALL)
 INNER = " > "
 MAX_DEPTH = 6
 KINDS = (CaseStatus.PASSED, CaseStatus.SKIPPED)
+BAD = tuple(one.value for one in CaseStatus if one.is_bad)
 Titles = tuple[str, ...]
+Key = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +41,15 @@ class ShownTest:
 class Tally:
     """How many tests ended how, and how long they took: of all, not of one page's alone."""
 
-    ended: Counter[CaseStatus] = field(default_factory=Counter)
+    ended: Counter[str] = field(default_factory=Counter)
     duration_ms: int = 0
 
-    def add(self, case: TestCase) -> None:
-        self.ended[case.status] += 1
-        self.duration_ms += case.duration_ms
+    def add(self, other: Tally) -> None:
+        self.ended.update(other.ended)
+        self.duration_ms += other.duration_ms
+
+
+Tallies = defaultdict[Titles, Tally]
 
 
 @dataclass
@@ -82,17 +88,17 @@ class TestGroup:
         return [(self._counted(kind, len(tests)), tests) for kind, tests in found if tests]
 
     def _counted(self, kind: CaseStatus, shown: int) -> str:
-        of_all = f" of {self.own.ended[kind]:,}" if shown < self.own.ended[kind] else ""
+        of_all = f" of {self.own.ended[kind.value]:,}" if shown < self.own.ended[kind.value] else ""
         return f"{shown:,}{of_all} {kind.value}"
 
     @property
     def failed(self) -> int:
-        return sum(count for status, count in self.whole.ended.items() if status.is_bad)
+        return sum(self.whole.ended[status] for status in BAD)
 
     @property
     def counts(self) -> list[tuple[int, str]]:
         """Of those that did not fail."""
-        found = [(self.whole.ended[kind], kind.value) for kind in KINDS]
+        found = [(self.whole.ended[kind.value], kind.value) for kind in KINDS]
         return [one for one in found if one[0]]
 
     @property
@@ -112,14 +118,14 @@ class Places:
     paths: Mapping[str, str]
     by_package: bool = False
 
-    def of(self, case: TestCase) -> list[str]:
+    def of(self, suite: str, path: str) -> list[str]:
         """The titles above a test, from the file on."""
-        if named := self._module(case.suite):
+        if named := self._module(suite):
             return named
-        path = case.path or self.paths.get(case.suite, "")
-        if (self.by_package and case.suite) or not path:
-            return [case.suite or "Tests"]
-        inner = [] if case.suite == path else case.suite.split(INNER)
+        path = path or self.paths.get(suite, "")
+        if (self.by_package and suite) or not path:
+            return [suite or "Tests"]
+        inner = [] if suite == path else suite.split(INNER)
         return [path, *filter(None, inner)]
 
     def _module(self, suite: str) -> list[str]:
@@ -169,23 +175,18 @@ def tree_of(
     tests: Sequence[ShownTest],
     places: Places,
     repeated: Collection[tuple[str, str]],
-    cases: Iterable[TestCase] = (),
+    ended: Iterable[Row] | None = None,
 ) -> list[TestGroup]:
     """`repeated` are suite and name of tests that several cases vary.
 
-    `cases` are all that are counted, where more are known than are shown.
+    `ended` are all tests that are counted, where more are known than are shown.
     """
     titled = _Titles(places, repeated)
-    own: defaultdict[Titles, Tally] = defaultdict(Tally)
-    whole: defaultdict[Titles, Tally] = defaultdict(Tally)
-    for case in cases or [one.case for one in tests]:
-        titles = titled.of(case)
-        own[titles].add(case)
-        for depth in range(1, len(titles) + 1):
-            whole[titles[:depth]].add(case)
+    shown = (row_of(one.case) for one in tests)
+    own, whole = _tallies(titled, shown if ended is None else ended)
     found: dict[str, TestGroup] = {}
     for test in tests:
-        at, titles = found, titled.of(test.case)
+        at, titles = found, titled.of(titled.key(*row_of(test.case)[:3]))
         for depth, title in enumerate(titles, 1):
             path = titles[:depth]
             group = at.setdefault(title, TestGroup(title, own[path], whole[path]))
@@ -194,22 +195,48 @@ def tree_of(
     return list(found.values())
 
 
-@dataclass(frozen=True, slots=True)
+def row_of(case: TestCase) -> Row:
+    return case.suite, case.path, case.name, case.status.value, case.duration_ms
+
+
+def _tallies(titled: _Titles, ended: Iterable[Row]) -> tuple[Tallies, Tallies]:
+    """What stands right below each titles, and all below them. Counted before it is placed."""
+    counts: defaultdict[Key, Tally] = defaultdict(Tally)
+    for suite, path, name, status, duration_ms in ended:
+        tally = counts[titled.key(suite, path, name)]
+        tally.ended[status] += 1
+        tally.duration_ms += duration_ms
+    own: Tallies = defaultdict(Tally)
+    whole: Tallies = defaultdict(Tally)
+    for key, tally in counts.items():
+        titles = titled.of(key)
+        own[titles].add(tally)
+        for depth in range(1, len(titles) + 1):
+            whole[titles[:depth]].add(tally)
+    return own, whole
+
+
+@dataclass(slots=True)
 class _Titles:
     """The titles above a test. Thousands of tests stand below few of them."""
 
     places: Places
     repeated: Collection[tuple[str, str]]
-    known: dict[tuple[str, str, str], Titles] = field(default_factory=dict)
+    known: dict[Key, Titles] = field(default_factory=dict)
 
-    def of(self, case: TestCase) -> Titles:
-        name, _how = varied(case.name) if self.repeated else ("", "")
-        name = name if (case.suite, name) in self.repeated else ""
-        by = (case.suite, case.path, name)
-        if by not in self.known:
-            above = self.places.of(case)[:MAX_DEPTH]
-            self.known[by] = (*above, name) if name else tuple(above)
-        return self.known[by]
+    def key(self, suite: str, path: str, name: str) -> Key:
+        """All that the titles depend on."""
+        if not self.repeated or not ("[" in name or "/" in name):
+            return suite, path, ""
+        name, _how = varied(name)
+        return suite, path, name if (suite, name) in self.repeated else ""
+
+    def of(self, key: Key) -> Titles:
+        if key not in self.known:
+            suite, path, name = key
+            above = self.places.of(suite, path)[:MAX_DEPTH]
+            self.known[key] = (*above, name) if name else tuple(above)
+        return self.known[key]
 
 
 def repeated_of(cases: Iterable[TestCase]) -> set[tuple[str, str]]:
