@@ -6,8 +6,8 @@ import pytest
 from docker import APIClient
 
 from tests.sandbox.engine import tried
-from verification.engine.gates import findings_of
 from verification.engine.gating.components import Component, Language
+from verification.engine.gating.findings import findings_of
 from verification.engine.gating.unspoken import spoken
 from verification.engine.outcome import Status
 from verification.engine.reports.model import TestCounts
