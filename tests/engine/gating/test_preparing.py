@@ -16,6 +16,7 @@ PROJECT = (
     b'[project]\nname = "w"\ndependencies = ["six"]\n[build-system]\nrequires = ["setuptools"]\n'
 )
 PYTHON = {"requirements.txt": b"six\n", "pyproject.toml": PROJECT, "other.txt": b"", "a.py": b""}
+FILES = Files(list(PYTHON), PYTHON.get)
 NODE = {"package.json": b'{"dependencies": {"ms": "1"}, "scripts": {"test": "node --test"}}'}
 
 
@@ -31,7 +32,7 @@ def tried(
 ) -> tuple[list[str], str]:
     """What is left to try the work by, and what is installed behind what the table installs."""
     before = part(language, files)
-    after, named = prepared(before, Named({"test": commands}), list(files))
+    after, named = prepared(before, Named({"test": commands}), Files(list(files), files.get))
     first, more = before.install.command, after.install.command
     assert more == first or more.startswith(f"{first} || exit\n")
     return list(named.commands["test"]), more.removeprefix(first).removeprefix(" || exit\n")
@@ -72,6 +73,38 @@ def test_what_the_table_installs_is_left_out_of_what_tries_the_work(installing: 
 )
 def test_what_it_does_not_is_installed_behind_it(installing: str, more: str) -> None:
     assert tried([f"{installing} && pytest"]) == (["pytest"], more)
+
+
+EXTRAS = {
+    "pyproject.toml": b"""[project]
+name = "W.w"
+[project.optional-dependencies]
+dev = ["black"]
+pg = ["psycopg>=3", "w-w[net]"]
+net = ["httpx; python_version > '3.8'", "W_W[pg]"]
+all = ["w.w[pg, dev]"]
+"""
+}
+PG, NET, BLACK = "'psycopg>=3'", """'httpx; python_version > '"'"'3.8'"'"''""", "black"
+
+
+@pytest.mark.parametrize(
+    ("installing", "more"),
+    [
+        ("uv sync --extra pg --extra dev", [PG, NET]),
+        ("uv sync --all-extras", [BLACK, PG, NET]),
+        ("poetry install -E net --no-root", [NET, PG]),
+        ('poetry install --extras "pg dev"', [PG, NET]),
+        ("uv sync --extra=all", [PG, BLACK, NET]),
+        ("uv sync --extra dev", []),
+        ("uv sync --extra other", []),
+        ("uv sync --no-dev", []),
+    ],
+)
+def test_extras_that_a_manager_is_told_of_are_installed(installing: str, more: list[str]) -> None:
+    _, told = tried([installing, "pytest"], files=EXTRAS)
+
+    assert told == (f"pip install {' '.join(more)}" if more else "")
 
 
 @pytest.mark.parametrize(
@@ -117,8 +150,8 @@ def test_so_it_does_in_python(command: str) -> None:
 
 def test_names_of_packages_hang_on_no_file_of_the_work() -> None:
     before = part(Language.PYTHON, PYTHON)
-    names, _ = prepared(before, Named({"test": ["pip install httpx pytest-cov==4"]}), list(PYTHON))
-    files, _ = prepared(before, Named({"test": ["pip install -r other.txt"]}), list(PYTHON))
+    names, _ = prepared(before, Named({"test": ["pip install httpx pytest-cov==4"]}), FILES)
+    files, _ = prepared(before, Named({"test": ["pip install -r other.txt"]}), FILES)
 
     assert names.install.inputs == before.install.inputs
     assert set(files.install.inputs) == set(PYTHON)
@@ -126,7 +159,9 @@ def test_names_of_packages_hang_on_no_file_of_the_work() -> None:
 
 def test_an_install_that_fails_is_not_gone_past() -> None:
     """Of commands that are joined by && a shell that stops at errors runs on behind them."""
-    after, _ = prepared(part(Language.PYTHON, PYTHON), Named({"test": ["pip install httpx"]}), [])
+    after, _ = prepared(
+        part(Language.PYTHON, PYTHON), Named({"test": ["pip install httpx"]}), FILES
+    )
 
     *first, last = after.install.command.splitlines()
     assert first[-1].endswith(" || exit")
@@ -138,7 +173,7 @@ def test_a_plans_own_install_is_followed_by_what_its_tests_install() -> None:
         {"install": ["pip install -r other.txt"], "test": ["pip install httpx", "pytest"]}
     )
 
-    after, found = prepared(part(Language.PYTHON, PYTHON), named, list(PYTHON))
+    after, found = prepared(part(Language.PYTHON, PYTHON), named, FILES)
 
     assert found.commands == {
         "install": ("pip install -r other.txt", "pip install httpx"),
@@ -159,7 +194,7 @@ def test_a_plans_own_install_is_followed_by_what_its_tests_install() -> None:
 def test_a_manager_that_the_image_has_not_is_stood_in_for_by_the_table(commands: list[str]) -> None:
     before = part(Language.PYTHON, PYTHON)
 
-    after, found = prepared(before, Named({"install": commands}), list(PYTHON))
+    after, found = prepared(before, Named({"install": commands}), FILES)
 
     assert after == before
     assert not found.commands.get("install")
@@ -168,7 +203,7 @@ def test_a_manager_that_the_image_has_not_is_stood_in_for_by_the_table(commands:
 def test_what_else_its_install_does_is_done_behind_that() -> None:
     named = Named({"install": ["uv sync", "python make_schema.py"]})
 
-    after, _ = prepared(part(Language.PYTHON, PYTHON), named, list(PYTHON))
+    after, _ = prepared(part(Language.PYTHON, PYTHON), named, FILES)
 
     assert after.install.command.endswith(" || exit\npython make_schema.py")
     assert set(after.install.inputs) == set(PYTHON)
@@ -177,7 +212,7 @@ def test_what_else_its_install_does_is_done_behind_that() -> None:
 def test_a_start_needs_no_install_either() -> None:
     starts = (Start("pip install -r requirements.txt && uv run main.py", output="1\n"),)
 
-    _, found = prepared(part(Language.PYTHON, PYTHON), Named(starts=starts), list(PYTHON))
+    _, found = prepared(part(Language.PYTHON, PYTHON), Named(starts=starts), FILES)
 
     assert found.starts == (Start("python main.py", output="1\n"),)
 
@@ -185,13 +220,15 @@ def test_a_start_needs_no_install_either() -> None:
 def test_what_only_a_start_needs_is_installed_too() -> None:
     starts = (Start("pip install httpx && python main.py"),)
 
-    after, found = prepared(part(Language.PYTHON, PYTHON), Named(starts=starts), list(PYTHON))
+    after, found = prepared(part(Language.PYTHON, PYTHON), Named(starts=starts), FILES)
 
     assert found.starts == (Start("python main.py"),)
     assert after.install.command.endswith("\npip install httpx")
 
 
 def test_a_list_that_only_installs_leaves_the_tests_to_the_table() -> None:
-    _, found = prepared(part(Language.NODE, NODE), Named({"test": ["npm ci"]}), list(NODE))
+    _, found = prepared(
+        part(Language.NODE, NODE), Named({"test": ["npm ci"]}), Files(list(NODE), NODE.get)
+    )
 
     assert found.gates == frozenset()

@@ -11,7 +11,9 @@ from dataclasses import dataclass, field, replace
 from verification.engine.gating.components import Language
 from verification.engine.gating.given import Named
 from verification.engine.gating.launchers import launched
-from verification.engine.gating.python_named import GROUPS
+from verification.engine.gating.manifests import toml_table
+from verification.engine.gating.python_named import GROUPS, of_extras
+from verification.engine.gating.recipes import Files
 from verification.engine.gating.stages import INSTALL, Install, Part
 
 _ARGUMENTS = r"""(?P<arguments>(?:(?!\s\d>)[^;&|<>`$\n()'"]|'[^'\n]*'|"[^"`$\\\n]*")*+)"""
@@ -44,6 +46,8 @@ _WHOLES = {
 }
 _UNHAD = re.compile(rf"(?:^|&&|;)\s*(?:{_VENV}|{_MANAGED})")
 """What the image has not, or has of its own."""
+_IS_MANAGED = re.compile(_MANAGED)
+_EXTRAS = re.compile(r"(?:--extras?[ =]|-E\s+)(\"[\w\s,.-]*\"|'[\w\s,.-]*'|[\w,.-]+)")
 _NO_MATTER = re.compile(
     r"pip|setuptools|wheel|build|virtualenv|uv|poetry(?:-core)?|pipenv|pdm|rye|hatch|pytest", re.I
 )
@@ -58,6 +62,7 @@ class _Split:
     """`more` is what must be installed besides what the table installs."""
 
     part: Part
+    files: Files
     more: list[str] = field(default_factory=list)
 
     def tried(self, commands: Sequence[str]) -> tuple[str, ...]:
@@ -72,10 +77,21 @@ class _Split:
                 match = _BY_PIP.fullmatch(command)
                 if match and not self._is_known(match["arguments"]):
                     self.more.append(f"pip install {match['arguments'].strip()}")
+            elif match and _IS_MANAGED.match(command):
+                self._with_extras(match["arguments"] or "")
             if match is None:
                 break
             command = match["rest"] or ""
         return command
+
+    def _with_extras(self, arguments: str) -> None:
+        """Those that a manager is told of, beyond the ones that the table installs."""
+        named = [one for match in _EXTRAS.finditer(arguments) for one in _words(match[1])]
+        extras = None if "--all-extras" in arguments else {*named} - {*GROUPS}
+        path = self.part.component.path("pyproject.toml")
+        found = [*of_extras(toml_table(self.files.read(path)), extras)]
+        if found:
+            self.more.append(f"pip install {shlex.join(found)}")
 
     def _is_known(self, arguments: str) -> bool:
         """Whether the table installs all of it."""
@@ -93,17 +109,17 @@ class _Split:
             path = posixpath.normpath(self.part.component.path(next(following, "")))
             return not install.is_given and path in install.inputs
         if itself := _ITSELF.fullmatch(word):
-            groups = filter(None, re.split(r"[\s,]+", itself[1] or ""))
+            groups = _words(itself[1] or "")
             return not install.is_given and " -e " in install.command and {*groups} <= {*GROUPS}
         name = _NAME.fullmatch(word)
         return bool(_PLAIN.fullmatch(word)) or bool(name and _NO_MATTER.fullmatch(name[1]))
 
 
-def prepared(part: Part, named: Named, paths: Sequence[str]) -> tuple[Part, Named]:
+def prepared(part: Part, named: Named, files: Files) -> tuple[Part, Named]:
     """The same, what installs being part of the install; what the table installs is left out."""
     if part.component.language is Language.PYTHON:
         named = _plainly(named)
-    split = _Split(part)
+    split = _Split(part, files)
     commands = {gate: split.tried(one) for gate, one in named.commands.items() if gate != INSTALL}
     starts = tuple(
         replace(one, command="".join(split.tried([one.command]))) for one in named.starts
@@ -116,8 +132,12 @@ def prepared(part: Part, named: Named, paths: Sequence[str]) -> tuple[Part, Name
         commands[INSTALL] = (*own, *split.more)
         split.more.clear()
     if split.more:
-        part = replace(part, install=_further(part, split.more, paths))
+        part = replace(part, install=_further(part, split.more, files.paths))
     return part, replace(named, commands=commands, starts=starts)
+
+
+def _words(text: str) -> Iterator[str]:
+    yield from filter(None, re.split(r"[\s,]+", text.strip("'\"")))
 
 
 def _plainly(named: Named) -> Named:

@@ -31,6 +31,24 @@ def named(
             yield one
 
 
+def of_extras(project: Mapping[str, Any], extras: Collection[str] | None) -> Iterator[str]:
+    """Requirements of these extras, and of those that they name in turn; None: of all of them."""
+    table = inner_table(project, "project")
+    owner = inner_table(table, "optional-dependencies")
+    waiting, seen = [*(owner if extras is None else extras)], set[str]()
+    while waiting and len(seen) < MAX_INCLUDED:
+        extra = waiting.pop(0)
+        if extra in seen:
+            continue
+        seen.add(extra)
+        for one in _requirements(owner.get(extra)):
+            name, _, inner = one.partition("]")[0].partition("[")
+            if normal(name.strip()) == normal(str(table.get("name"))):
+                waiting += [part.strip() for part in inner.split(",")]
+            else:
+                yield one
+
+
 def asked_python(component: Component, read: Read, project: Mapping[str, Any]) -> str:
     """The versions of Python that the project is for, as specifiers; '' where it does not say."""
     said = inner_table(project, "project").get("requires-python")
