@@ -35,6 +35,7 @@ def addresses_of(host: str, port: int) -> list[Address]:
 def _looked_up(host: str, port: int) -> list[Any]:
     """As the system does it, which may take as long as it likes."""
     answers: queue.SimpleQueue[list[Any] | Exception] = queue.SimpleQueue()
+    lookups = _LOOKUPS
 
     def look() -> None:
         try:
@@ -42,9 +43,9 @@ def _looked_up(host: str, port: int) -> list[Any]:
         except Exception as error:
             answers.put(error)
         finally:
-            _LOOKUPS.release()
+            lookups.release()
 
-    if not _LOOKUPS.acquire(timeout=LOOKUP_SECONDS):
+    if not lookups.acquire(timeout=LOOKUP_SECONDS):
         raise TimeoutError
     threading.Thread(target=look, daemon=True).start()
     try:

@@ -152,6 +152,20 @@ class Stack:
         if name == "web":  # what it started may end, and give the port back, a moment later
             wait_for(lambda: is_free(self.port), "the end of the web server's socket")
 
+    def kill_amid(self, name: str, condition: Any, what: str) -> None:
+        """Kill it when `condition()` holds, which is looked at while it stands still."""
+        group = self.processes[name].pid
+
+        def is_amid() -> bool:
+            os.killpg(group, signal.SIGSTOP)
+            if condition():
+                return True
+            os.killpg(group, signal.SIGCONT)
+            return False
+
+        wait_for(is_amid, what)
+        self.kill(name)
+
     def stop(self) -> None:
         for name in list(self.processes):
             self.kill(name)

@@ -26,6 +26,8 @@ getattr(test_shadow, sys.argv[1])()
 """
 COUNTED = "select md5(string_agg(run::text, '' order by id)) from runs_run run"
 
+IN_HAND = "select id from trials_comparison where claims > 0 and compared_at is null limit 1"
+
 
 @pytest.fixture(scope="module")
 def judge() -> Iterator[ModelServer]:
@@ -62,7 +64,7 @@ def test_each_run_is_compared_once_though_its_worker_is_killed_and_the_broker_fo
     do(stack, "start_over_past")
     for share in (0.1, 0.4):
         wait_for(lambda share=share: done(stack) >= share * RUNS, "some comparisons")
-        stack.kill("worker-bulk")
+        stack.kill_amid("worker-bulk", lambda: stack.query(IN_HAND), "a comparison in hand")
         for message in list((stack.folder / "broker" / "queue").iterdir()):
             message.unlink(missing_ok=True)
         assert done(stack) < RUNS
