@@ -93,7 +93,7 @@ def test_other_commands_stay_around_it() -> None:
 def test_what_it_exports_goes_for_all_of_it() -> None:
     content = "export PYTHONPATH := it's\ntest:\n\tpytest\n"
 
-    assert said("make test", content=content) == ["export PYTHONPATH='it'\\''s'", "pytest"]
+    assert said("make test", content=content) == ["export PYTHONPATH='it'\"'\"'s'", "pytest"]
 
 
 def test_without_a_target_it_is_the_first() -> None:

@@ -6,16 +6,16 @@ Images of languages have no make, and projects of every language say `make test`
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from verification.engine.gating.components import MAKEFILES, Component, Language
 from verification.engine.gating.given import Named
+from verification.engine.gating.plans import MAX_COMMAND_CHARS, MAX_LINES, is_odd
 from verification.engine.gating.recipes import Files
 
 MAX_BYTES = 100_000
-MAX_COMMANDS = 50
-MAX_COMMAND_CHARS = 4_000
 _DEPTH = 10
 _CALLED = re.compile(
     r"make(?P<words>(?:\s+(?:-s|-j\d*|--silent|--no-print-directory|[A-Za-z][\w.-]*(?:=[\w./:,@+-]*)?))*)"
@@ -62,8 +62,11 @@ class _Makefile:
 
 def made(component: Component, named: Named, files: Files) -> tuple[Named, Named]:
     """The same, and apart from it what is said by way of make, whose recipes are the work's word."""
+    said = (one for those in named.commands.values() for one in those)
+    if component.language is Language.MAKE or not any(map(_BY_MAKE.search, said)):
+        return named, Named()
     content = next(filter(None, map(files.read, map(component.path, MAKEFILES))), None)
-    if content is None or component.language is Language.MAKE:
+    if content is None:
         return named, Named()
     known = frozenset(files.paths)
 
@@ -94,10 +97,11 @@ def expanded(
         found: list[str] = []
         for one in parts:
             found += _by_make(file, one, is_there, 0) if _CALLED.fullmatch(one) else [one]
-            _bounded(found)
+            if is_odd(found):
+                return None
     except _Beyond:
         return None
-    exported = [f"export {name}={_quoted(file.values[name])}" for name in file.exported]
+    exported = [f"export {name}={shlex.quote(file.values[name])}" for name in file.exported]
     told = [one for one in found if not _SAID.fullmatch(one)]
     apart = [f"({one})" if _APART.search(one) and len(told) > 1 else one for one in told]
     return [*exported, *apart] if told else []
@@ -107,11 +111,6 @@ def _parts(command: str) -> Sequence[str]:
     is_plain = not re.search(r"[\"'`$;|\n]", command) and _BY_MAKE.search(command)
     parts = [one.strip() for one in command.split("&&")] if is_plain else []
     return parts if parts and not any(map(_APART.search, parts)) else [command.strip()]
-
-
-def _bounded(commands: Sequence[str]) -> None:
-    if len(commands) > MAX_COMMANDS or any(len(one) > MAX_COMMAND_CHARS for one in commands):
-        raise _Beyond
 
 
 def _read(text: str, is_there: Callable[[str], bool]) -> _Makefile:
@@ -220,7 +219,7 @@ def _run(
         return
     if target in done:
         return
-    if len(done) > MAX_COMMANDS or (target not in file.phony and is_there(target)):
+    if len(done) > MAX_LINES or (target not in file.phony and is_there(target)):
         raise _Beyond
     done.add(target)
     for one in rule.needs:
@@ -242,7 +241,3 @@ def _line(file: _Makefile, line: str, is_there: Callable[[str], bool], depth: in
         yield from _by_make(file, command, is_there, depth + 1)
     else:
         yield f"{command} || true" if "-" in prefix else command
-
-
-def _quoted(value: str) -> str:
-    return "'" + value.replace("'", "'\\''") + "'"

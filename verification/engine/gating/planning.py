@@ -106,16 +106,25 @@ def parts_of(
         said = own.owns.get(component, Own(component.folder))
         by_plan = named.get(component, Named())
         itself = Named(said.commands, said.starts).without(by_plan.gates)
-        part, itself = prepared(part, itself, files)
-        part = with_named(part, itself, files.paths, is_own=True)
         by_plan, by_make = made(component, by_plan, files)
-        part, by_make = prepared(part, by_make, files)
-        part = with_named(part, by_make, files.paths, is_own=True, replaced=replaced)
-        part, by_plan = prepared(part, by_plan, files)
-        part = with_named(part, by_plan, files.paths, replaced=replaced)
+        part = _named(part, itself, files, is_own=True)
+        part = _named(part, by_make, files, replaced, is_own=True)
+        part = _named(part, by_plan, files, replaced)
         part = with_reports(part, said.reports, module)
         parts.append(with_fewer(with_fewer(part, said.seconds), by_plan.seconds))
     return parts
+
+
+def _named(
+    part: Part,
+    named: Named,
+    files: Files,
+    replaced: Collection[str] = REPLACED,
+    *,
+    is_own: bool = False,
+) -> Part:
+    part, tried = prepared(part, named, files)
+    return with_named(part, tried, files.paths, is_own=is_own, replaced=replaced)
 
 
 def _doubted(part: Part, files: Files) -> Part:
