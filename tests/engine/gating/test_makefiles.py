@@ -96,6 +96,13 @@ def test_what_it_exports_goes_for_all_of_it() -> None:
     assert said("make test", content=content) == ["export PYTHONPATH='it'\"'\"'s'", "pytest"]
 
 
+def test_what_it_exports_has_the_values_of_its_variables() -> None:
+    content = "export PYTHONPATH = $(SRC)/lib\nSRC = src\ntest:\n\tpytest\n"
+
+    assert said("make test", content=content) == ["export PYTHONPATH=src/lib", "pytest"]
+    assert said("make test", content=content.replace("src\n", "$(shell pwd)\n")) is None
+
+
 def test_without_a_target_it_is_the_first() -> None:
     assert said("make", content=".PHONY: a\na:\n\tpytest -x\nb:\n\tpytest\n") == ["pytest -x"]
 

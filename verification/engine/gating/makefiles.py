@@ -99,9 +99,10 @@ def expanded(
             found += _by_make(file, one, is_there, 0) if _CALLED.fullmatch(one) else [one]
             if is_odd(found):
                 return None
+        values = {name: _told(file, file.values[name]) for name in file.exported}
     except _Beyond:
         return None
-    exported = [f"export {name}={shlex.quote(file.values[name])}" for name in file.exported]
+    exported = [f"export {name}={shlex.quote(value)}" for name, value in values.items()]
     told = [one for one in found if not _SAID.fullmatch(one)]
     apart = [f"({one})" if _APART.search(one) and len(told) > 1 else one for one in told]
     return [*exported, *apart] if told else []
