@@ -17,20 +17,10 @@ from urllib.parse import urlsplit
 
 import django
 import psycopg
-from django.db.backends.postgresql.creation import DatabaseCreation
 from psycopg.sql import SQL, Identifier
 
 from loomverify.first_tables import APPLIED, SCRIPT, migrations_of
-from tests.postgres import ensure_test_database
-
-
-class TablesAtOnce(DatabaseCreation):
-    """How the tests' database is made: its migrations have nothing left to do, or nearly so."""
-
-    def _execute_create_test_db(self, cursor: Any, parameters: Any, keepdb: bool = False) -> None:
-        super()._execute_create_test_db(cursor, parameters, keepdb)  # type: ignore[misc]
-        name = parameters["dbname"].strip('"')
-        fill(urlsplit(os.environ["DATABASE_URL"])._replace(path=f"/{name}").geturl())
+from tests.session import join_session, start_database
 
 
 def fill(url: str) -> None:
@@ -83,7 +73,7 @@ def main(arguments: list[str]) -> None:
         django.setup()
         sys.stdout.write(sent_by(sorted(dict(migrations_of(SCRIPT.read_text())).items())))
         return
-    ensure_test_database()
+    start_database(join_session())
     with empty_database(os.environ["DATABASE_URL"]) as os.environ["DATABASE_URL"]:
         django.setup()
         written = sent_by(None)

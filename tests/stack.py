@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import hashlib
 import os
 import secrets
@@ -26,11 +25,13 @@ import psutil
 import psycopg
 
 from loomverify.embedded import start_server, stop_server
-from tests.postgres import FAST
+from tests.database import clone_database, drop_database, schema_digest
+from tests.session import FAST, locked
 
 START_SECONDS = 150.0
 PASSWORD = "correct horse battery"
-KEY = f"lv_{secrets.token_urlsafe(32)}"
+KEY = "lv_test-stack-0123456789abcdefghijklmnopqrstuv"
+"""The same in every process of a run, since they share the template installation."""
 COMMANDS: dict[str, Sequence[str]] = {
     "web": ("web", "--host=127.0.0.1"),
     "worker": ("worker", "--queues=live", "--concurrency=2"),
@@ -105,6 +106,8 @@ class Stack:
     processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
     port: int = field(default_factory=free_port)
     key: str = KEY
+    own_server: bool = False
+    """A PostgreSQL of its own, for who restarts it. Otherwise a database on the run's server."""
     database_url: str = ""
 
     @property
@@ -128,8 +131,17 @@ class Stack:
         }
 
     def prepare(self) -> None:
-        subprocess.run(["cp", "-a", f"{_migrated()}/.", str(self.folder)], check=True)
-        self.database_url = start_server(self.folder / "postgres", extra_settings=FAST)
+        template = _template_installation()
+        subprocess.run(["cp", "-a", f"{template}/.", str(self.folder)], check=True)
+        if self.own_server:
+            self.database_url = start_server(self.folder / "postgres", extra_settings=FAST)
+            subprocess.run(self._command("migrate"), env=self.environment, check=True)
+        else:
+            self.database_url = clone_database(self._database, template.name)
+
+    @property
+    def _database(self) -> str:
+        return f"stack_{self.port}_{os.getpid()}"
 
     def start(self, *names: str) -> None:
         for name in names or USUAL:
@@ -169,7 +181,10 @@ class Stack:
     def stop(self) -> None:
         for name in list(self.processes):
             self.kill(name)
-        stop_server(self.folder / "postgres")
+        if self.own_server:
+            stop_server(self.folder / "postgres")
+        elif self.database_url:
+            drop_database(self._database)
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def peak_megabytes(self, name: str) -> dict[int, int]:
@@ -227,15 +242,20 @@ class Stack:
 
 
 @cache
-def _migrated() -> Path:
-    """An installation with every table and nobody in it but an admin, stopped: made once, copied often."""
-    folder = Path(tempfile.mkdtemp(prefix="loomverify-stack-"))
-    folder.chmod(0o711)  # PostgreSQL is not run by root
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    stack = Stack(folder)
-    stack.database_url = start_server(folder / "postgres", extra_settings=FAST)
-    subprocess.run(stack._command("migrate"), env=stack.environment, check=True)
-    stop_server(folder / "postgres")
+def _template_installation() -> Path:
+    """Return the data folder of an installation with an admin. Its database has the same name.
+
+    It is made once per run, and copied for each stack.
+    """
+    with locked("stack-template") as home:
+        folder = home / f"stack_template_{schema_digest()}"
+        if not folder.exists():
+            unfinished = Path(tempfile.mkdtemp(prefix="stack-", dir=home))
+            stack = Stack(unfinished)
+            drop_database(folder.name)
+            stack.database_url = clone_database(folder.name, "template0")
+            subprocess.run(stack._command("migrate"), env=stack.environment, check=True)
+            unfinished.rename(folder)
     return folder
 
 

@@ -15,7 +15,7 @@ import redis
 
 from loomverify.embedded import start_server, stop_server
 from tests.actions.receiver import Receiver, running_receiver
-from tests.postgres import FAST
+from tests.session import FAST
 from tests.stack import Stack, redis_server, running_stack, wait_for
 
 pytestmark = pytest.mark.faults
@@ -33,12 +33,12 @@ def stack(
     folder = tmp_path_factory.mktemp("stack")
     settings = "tests.faults.settings"
     if request.param == "filesystem":
-        with running_stack(folder, settings=settings) as stack:
+        with running_stack(folder, settings=settings, own_server=True) as stack:
             yield stack
         return
     with (
         redis_server(tmp_path_factory.mktemp("redis")) as url,
-        running_stack(folder, redis_url=url, settings=settings) as stack,
+        running_stack(folder, redis_url=url, settings=settings, own_server=True) as stack,
     ):
         yield stack
 

@@ -14,15 +14,16 @@ from django.db import OperationalError, connection
 
 from loomverify.accounts.access import SYSTEM, Access
 from loomverify.accounts.models import Role
-from loomverify.embedded import start_server, stop_server
-from tests.postgres import FAST
 from tests.runs.conftest import Caller, body_of
 from tests.stack import Stack, running_stack, wait_for
 from verification.runs import api
 from verification.runs.waiting import MAX_WAITERS
 
 WAITERS = 64
-LISTENS = "select pid from pg_stat_activity where query ilike 'listen run_over%%'"
+LISTENS = """
+    select pid from pg_stat_activity
+    where datname = current_database() and query ilike 'listen run_over%%'
+"""
 
 
 @pytest.fixture(scope="module")
@@ -66,20 +67,6 @@ def at_once(count: int, act: Callable[[httpx.Client, int], Any], stack: Stack) -
         return list(pool.map(one, range(count)))
 
 
-def test_a_wait_survives_a_restart_of_postgresql(idle_stack: Stack) -> None:
-    with ThreadPoolExecutor(1) as pool, idle_stack.client() as client:
-        run = client.post("/runs", json=body_of()).json()["id"]
-        waiting = pool.submit(client.get, f"/runs/{run}?wait=60")
-        wait_for(lambda: len(idle_stack.query(LISTENS)) == 1, "somebody who listens")
-        stop_server(idle_stack.folder / "postgres")
-        start_server(idle_stack.folder / "postgres", extra_settings=FAST)
-        idle_stack.start("worker", "relay")
-
-        answer = waiting.result(timeout=90)
-
-    assert (answer.status_code, answer.json()["state"]) == (200, "finished")
-
-
 def test_a_run_is_answered_when_it_is_over(stack: Stack) -> None:
     with stack.client() as client:
         answer = client.post("/runs?wait=60", json=body_of())
@@ -101,6 +88,7 @@ def test_twenty_with_one_idempotency_key_make_one_run(stack: Stack) -> None:
     assert len({answer.json()["id"] for answer in answers}) == 1
 
 
+@pytest.mark.extended
 def test_twenty_attempts_at_one_task_are_all_taken(stack: Stack) -> None:
     body = body_of()
 
@@ -110,6 +98,7 @@ def test_twenty_attempts_at_one_task_are_all_taken(stack: Stack) -> None:
     assert len({answer.json()["id"] for answer in answers}) == 20
 
 
+@pytest.mark.extended
 def test_a_cancellation_and_a_worker_agree_on_one_end(stack: Stack) -> None:
     def submit_and_cancel(client: httpx.Client, _: int) -> tuple[bool, str]:
         run = client.post("/runs", json=body_of()).json()["id"]
@@ -122,6 +111,7 @@ def test_a_cancellation_and_a_worker_agree_on_one_end(stack: Stack) -> None:
     assert {state for _, state in ends} <= {"cancelled", "finished"}
 
 
+@pytest.mark.extended
 def test_many_who_wait_leave_room_for_others(idle_stack: Stack) -> None:
     posted = threading.Barrier(WAITERS + 1)
 
@@ -150,6 +140,7 @@ def test_a_wait_that_ends_early_says_so(idle_stack: Stack) -> None:
     assert again.json()["state"] == "queued"
 
 
+@pytest.mark.extended
 def test_a_lost_listener_is_replaced(idle_stack: Stack) -> None:
     with ThreadPoolExecutor(1) as pool, idle_stack.client() as client:
         run = client.post("/runs", json=body_of()).json()["id"]
@@ -166,6 +157,7 @@ def test_a_lost_listener_is_replaced(idle_stack: Stack) -> None:
     assert answer.json()["state"] == "finished"
 
 
+@pytest.mark.extended
 def test_who_hangs_up_leaves_the_place_to_others(idle_stack: Stack) -> None:
     with idle_stack.client() as client:
         run = client.post("/runs", json=body_of()).json()["id"]
