@@ -21,7 +21,7 @@ from tests.builders import make_project
 from tests.engine.cases import PASSING
 from tests.golden.builders import make_case
 from tests.golden.guarding import BREAKING, HOLDS, case_that_held, put_live, version_of
-from tests.processes.conftest import TOKEN, Api
+from tests.processes.callers import TOKEN, Api
 from tests.scripted_server import HANG_UP, ScriptedServer, scripted_server
 from verification.engine.golden.standing import Change
 from verification.golden import local
@@ -239,6 +239,7 @@ def problem(status: int, detail: str) -> tuple[int, dict[str, Any]]:
     return status, {"title": "Refused", "status": status, "detail": detail, "errors": []}
 
 
+@pytest.mark.quick_rows(5)
 @pytest.mark.parametrize(
     ("answers", "code", "message"),
     [
@@ -302,6 +303,7 @@ HOSTILE: dict[str, Any] = {
 }
 
 
+@pytest.mark.quick_rows(8)
 @pytest.mark.parametrize("report", HOSTILE.values(), ids=list(HOSTILE))
 def test_a_report_that_cannot_be_read_is_never_a_success(
     server: ScriptedServer, capsys: pytest.CaptureFixture[str], report: Any
@@ -624,6 +626,7 @@ def test_here_both_reports_are_written(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     ("prompt", "stale", "share"), [("0" * 16, 1, 1.0), ("", 0, 0.0)], ids=["another", "unknown"]
 )
@@ -648,6 +651,7 @@ def test_a_report_that_cannot_be_written_is_no_success(tmp_path: Path) -> None:
     assert here(written(tmp_path, CASE), "--junit", str(tmp_path)) == 3
 
 
+@pytest.mark.extended
 def test_here_neither_server_nor_database_is_needed_and_nothing_is_left_behind(
     tmp_path: Path,
 ) -> None:
@@ -670,6 +674,7 @@ def test_here_neither_server_nor_database_is_needed_and_nothing_is_left_behind(
     assert [*here.iterdir(), *temporary.iterdir()] == []
 
 
+@pytest.mark.extended
 def test_cases_whose_process_was_killed_could_not_be_judged() -> None:
     cases = [CaseOfFile("cases.yaml", CASE | {"id": f"case-{number}"}) for number in range(4_000)]
 
@@ -715,6 +720,7 @@ def test_check_tells_a_class_of_difference_by_its_word(
     assert "    shadow: expected 'old_pass_new_fail', observed 'no_diff'\n" in told
 
 
+@pytest.mark.extended
 def test_check_names_on_request_other_cases_in_which_much_the_same_is_submitted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

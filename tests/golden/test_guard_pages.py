@@ -20,7 +20,7 @@ from tests.golden.guarding import (
     version_of,
 )
 from tests.golden.replayed import replayed
-from tests.processes.conftest import Api
+from tests.processes.callers import Api
 from verification.golden.models import Replay, ReplayPurpose
 from verification.golden.replays.services import run_now
 

@@ -1,56 +1,47 @@
+"""Fixtures of the tests with Django. The tests of `definition` run without it."""
+
 from __future__ import annotations
 
-import hashlib
-from typing import Any
+from typing import TYPE_CHECKING
 
 import pytest
-from django.test import Client
 
-from loomverify.accounts.models import ApiKey, Project, Role
-
-TOKEN = "lv_" + "k" * 40
+if TYPE_CHECKING:
+    from loomverify.accounts.models import Project
+    from tests.processes.callers import Api
 
 
 @pytest.fixture
 def project() -> Project:
+    from loomverify.accounts.models import Project
+
     return Project.objects.create(slug="ours", name="Ours")
-
-
-class Api:
-    """A client with a key of one role."""
-
-    def __init__(self, project: Project, role: Role) -> None:
-        token = f"{TOKEN}{project.slug}{role}"
-        sha256 = hashlib.sha256(token.encode()).hexdigest()
-        if not ApiKey.objects.filter(sha256=sha256).exists():
-            ApiKey.objects.create(project=project, name=role, role=role, sha256=sha256)
-        self.client = Client(headers={"Authorization": f"Bearer {token}"})
-
-    def get(self, path: str) -> Any:
-        return self.client.get(f"/api/v1{path}")
-
-    def add(self, source: str | bytes) -> Any:
-        return self.client.post("/api/v1/processes", source, content_type="application/yaml")
-
-    def post(self, path: str, body: object) -> Any:
-        return self.client.post(f"/api/v1{path}", body, content_type="application/json")
 
 
 @pytest.fixture
 def admin(project: Project) -> Api:
-    return Api(project, Role.ADMIN)
+    return _api(project, "admin")
 
 
 @pytest.fixture
 def editor(project: Project) -> Api:
-    return Api(project, Role.EDITOR)
+    return _api(project, "editor")
 
 
 @pytest.fixture
 def viewer(project: Project) -> Api:
-    return Api(project, Role.VIEWER)
+    return _api(project, "viewer")
 
 
 @pytest.fixture
 def outsider() -> Api:
-    return Api(Project.objects.create(slug="theirs", name="Theirs"), Role.ADMIN)
+    from loomverify.accounts.models import Project
+
+    return _api(Project.objects.create(slug="theirs", name="Theirs"), "admin")
+
+
+def _api(project: Project, role: str) -> Api:
+    from loomverify.accounts.models import Role
+    from tests.processes.callers import Api
+
+    return Api(project, Role(role))

@@ -6,7 +6,7 @@ from django.test import Client
 from loomverify.accounts.models import AuditEntry, Project, Role
 from processes.definition.stream import MAX_SOURCE_BYTES
 from processes.models import Process
-from tests.processes.conftest import Api
+from tests.processes.callers import Api
 from tests.processes.files import SMALL, with_rule
 
 pytestmark = pytest.mark.django_db

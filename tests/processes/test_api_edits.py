@@ -13,7 +13,7 @@ from processes import services
 from processes.definition.patch import Edit, SetValue
 from processes.definition.stream import MAX_SOURCE_BYTES
 from processes.models import Process, ProcessVersion
-from tests.processes.conftest import Api
+from tests.processes.callers import Api
 from tests.processes.files import SMALL
 from tests.processes.patching import STYLES, text_of
 
@@ -59,6 +59,7 @@ def test_an_entry_is_moved_with_all_that_it_holds(admin: Api) -> None:
     assert sorted(moved.splitlines()) == sorted(SMALL.splitlines())
 
 
+@pytest.mark.quick_rows(6)
 @pytest.mark.parametrize("path", STYLES, ids=lambda path: path.stem)
 def test_everything_else_in_the_file_stays_byte_for_byte(admin: Api, path: Any) -> None:
     source = text_of(path)

@@ -135,6 +135,7 @@ def test_a_placeholder_alone_never_rejects(rule: Rule) -> None:
     assert rule.usual_enforcement is Enforcement.ADVISORY
 
 
+@pytest.mark.quick_rows(60)
 @pytest.mark.parametrize(("name", "phase", "rule"), REGEX_RULES)
 def test_a_pattern_finds_fault_with_its_failing_examples_only(
     name: str, phase: str, rule: Rule

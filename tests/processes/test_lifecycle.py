@@ -9,7 +9,7 @@ import pytest
 from processes.definition.lint import lint
 from processes.definition.load import load
 from processes.models import Process
-from tests.processes.conftest import Api
+from tests.processes.callers import Api
 from tests.processes.files import SMALL
 from tests.processes.patching import BUILT_IN, STYLES, read, text_of
 

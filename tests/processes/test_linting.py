@@ -72,6 +72,7 @@ SOURCES = {
 }
 
 
+@pytest.mark.quick_rows(11)
 @pytest.mark.parametrize("name", SOURCES)
 def test_the_api_and_the_command_say_the_same_of_a_file(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

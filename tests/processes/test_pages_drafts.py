@@ -70,6 +70,7 @@ def desk(project: Project) -> Desk:
     return desk
 
 
+@pytest.mark.quick_rows(27)
 @pytest.mark.parametrize("role", [Role.VIEWER, Role.AGENT, Role.REVIEWER])
 @pytest.mark.parametrize(("name", "args"), POSTS)
 def test_whoever_may_only_read_changes_nothing(
@@ -86,6 +87,7 @@ def test_a_draft_is_no_page_of_whoever_may_only_read(
     assert new_desk(project, Role.VIEWER).get(name, *args).status_code == 403
 
 
+@pytest.mark.quick_rows(8)
 @pytest.mark.parametrize(("name", "args"), POSTS)
 def test_another_projects_process_does_not_exist(
     desk: Desk, name: str, args: tuple[Any, ...]
@@ -456,6 +458,7 @@ def test_the_list_asks_the_database_as_often_for_one_process_as_for_many(project
     assert queries() <= few + 1  # the texts that nobody read yet come in one query
 
 
+@pytest.mark.quick_rows(4)
 @pytest.mark.parametrize(("name", "args"), [*PAGES, ("process_detail", ())])
 def test_a_page_asks_the_database_as_often_for_one_version_as_for_many(
     desk: Desk, name: str, args: tuple[Any, ...]

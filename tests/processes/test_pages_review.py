@@ -130,6 +130,7 @@ def test_a_file_without_a_policy_gets_the_keys_that_differ() -> None:
     assert "reasons" not in desk.draft.source_text
 
 
+@pytest.mark.quick_rows(7)
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_what_nobody_changed_is_saved_byte_for_byte(path: Path) -> None:
     desk = new(text_of(path))
@@ -140,6 +141,7 @@ def test_what_nobody_changed_is_saved_byte_for_byte(path: Path) -> None:
     assert desk.draft.source_text == text_of(path)
 
 
+@pytest.mark.quick_rows(5)
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_policy_is_written_into_files_of_every_style_and_says_what_was_meant(path: Path) -> None:
     desk = new(text_of(path))
@@ -164,6 +166,7 @@ def test_a_policy_is_written_into_files_of_every_style_and_says_what_was_meant(p
     assert (said["expires_after_hours"], said["reasons"]["partial"]) == (None, 5)
 
 
+@pytest.mark.quick_rows(4)
 @pytest.mark.parametrize(
     ("fields", "field"),
     [

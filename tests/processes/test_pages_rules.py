@@ -154,6 +154,7 @@ def test_a_change_in_the_yaml_is_seen_in_the_form(desk: Desk) -> None:
     assert "FIXME" in desk.get("draft_rule", 0).content.decode()
 
 
+@pytest.mark.quick_rows(3)
 @pytest.mark.parametrize(
     ("fields", "complaint"),
     [
@@ -462,6 +463,7 @@ def test_a_phase_is_added_renamed_and_deleted_and_each_is_undone(desk: Desk) -> 
     )
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     ("fields", "told"),
     [

@@ -55,6 +55,7 @@ def page(process: Process, user: User) -> str:
     return " ".join(signed_in(user).get(url).content.decode().split())
 
 
+@pytest.mark.extended
 def test_everybody_reads_who_published_what_and_why(process: Process, admin: User) -> None:
     go_to(process, 2, admin, "It <b>errs</b>.")
     go_to(process, 1, admin, "Back from v2.")
@@ -94,6 +95,7 @@ def test_going_back_takes_one_press_and_so_does_its_undoing(process: Process, ad
     assert late.status_code == 409
 
 
+@pytest.mark.extended
 def test_a_long_history_is_read_in_pages(
     process: Process, admin: User, django_assert_num_queries: Any
 ) -> None:
@@ -128,6 +130,7 @@ def test_publications_over_the_api(process: Process, admin: User) -> None:
     )
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     ("model", "change"),
     [
@@ -148,6 +151,7 @@ def test_the_database_changes_no_version(process: Process, model: Any, change: A
     model.objects.filter(pk=row.pk).update(**{name: getattr(row, name) for name in change})
 
 
+@pytest.mark.extended
 def test_a_run_that_waits_keeps_its_version(process: Process, admin: User) -> None:
     agent = Caller(process.project, Role.AGENT)
     body = body_of(process="notes", phase="write", output="fax: N/A", tier=1)
@@ -178,6 +182,7 @@ def test_a_process_is_duplicated_under_a_free_name(process: Process, admin: User
     assert client.get(copy.replace("notes", "none")).status_code == 404
 
 
+@pytest.mark.extended
 def test_a_version_that_an_earlier_program_took_is_still_read_and_can_be_mended(
     process: Process, admin: User
 ) -> None:
@@ -208,6 +213,7 @@ def test_a_version_that_an_earlier_program_took_is_still_read_and_can_be_mended(
     assert process.published.number == 4
 
 
+@pytest.mark.extended
 def test_no_way_leads_to_deleting_a_version_that_is_or_was_in_use(
     project: Project, process: Process, admin: User
 ) -> None:

@@ -160,6 +160,7 @@ switches = st.lists(
 )
 
 
+@pytest.mark.extended
 @settings(deadline=None, max_examples=40)
 @given(switches)
 def test_any_row_of_switches_does_what_it_says_and_keeps_every_comment(

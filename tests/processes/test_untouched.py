@@ -80,6 +80,7 @@ def desk() -> Desk:
     return new_desk(make_project())
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("name", FILES)
 def test_a_form_saved_untouched_changes_no_byte(desk: Desk, name: str) -> None:
     source = FILES[name]

@@ -13,6 +13,7 @@ TEXTS: dict[str, str] = yaml.safe_load(
 )
 
 
+@pytest.mark.quick_rows(27)
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
 @pytest.mark.parametrize("target", list(Target))
 def test_no_rule_of_any_process_takes_an_honest_text_for_a_fault(text: str, target: Target) -> None:

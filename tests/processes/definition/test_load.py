@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from processes.definition.load import Loaded, load
@@ -24,6 +24,7 @@ from processes.definition.model import (
     ToolSuccessPolicy,
 )
 from tests.processes.files import SMALL, WITH_EVERYTHING, with_phase, with_rule
+from tests.tiers import long_search
 
 OLD_FILE = """\
 name: old-package
@@ -393,6 +394,7 @@ def replaced(document: Any, place: tuple[Any, ...], node: Any) -> Any:
     return changed
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("node", [None, [], {}, "", "x", 1, -1.5, True, [None], {"a": None}, [[]]])
 def test_no_node_of_any_kind_in_any_place_is_a_traceback(node: Any) -> None:
     for place in PLACES:
@@ -401,7 +403,8 @@ def test_no_node_of_any_kind_in_any_place_is_a_traceback(node: Any) -> None:
         assert (loaded.definition is None) == bool(loaded.errors), place
 
 
-@settings(max_examples=150, deadline=None)
+@pytest.mark.extended
+@long_search(150)
 @given(place=st.sampled_from(PLACES), node=NODES)
 def test_malformed_nodes_are_problems_with_places(place: tuple[Any, ...], node: Any) -> None:
     source = yaml.safe_dump(replaced(DOCUMENT, place, node), allow_unicode=True)
@@ -413,7 +416,7 @@ def test_malformed_nodes_are_problems_with_places(place: tuple[Any, ...], node: 
     assert all(1 <= p.line <= lines + 1 and p.column >= 1 for p in loaded.problems)
 
 
-@settings(max_examples=200, deadline=None)
+@long_search(200)
 @given(source=st.binary(max_size=200) | st.text(alphabet="ab:-[]{}&*!|>'\"#%\n \t,?<", max_size=80))
 def test_no_text_at_all_is_a_traceback(source: str | bytes) -> None:
     loaded = load(source)

@@ -83,6 +83,7 @@ def assert_answered(loaded: Loaded, source: str, place: Any) -> None:
     assert pathless == [], place
 
 
+@pytest.mark.quick_rows(2)
 @pytest.mark.parametrize("path", [*STYLES, *BUILT_IN], ids=lambda path: path.stem)
 def test_a_node_of_another_kind_is_told_wherever_it_stands(path: Path) -> None:
     document = read(text_of(path))
@@ -96,6 +97,7 @@ def test_a_node_of_another_kind_is_told_wherever_it_stands(path: Path) -> None:
             assert_answered(load(source), source, (kind, place))
 
 
+@pytest.mark.quick_rows(2)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_node_of_this_kind_is_told_in_every_place_that_is_read(kind: str) -> None:
     document = read(WITH_EVERYTHING)
@@ -154,6 +156,7 @@ BOMBS = {
 }
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("name", BOMBS)
 def test_a_bomb_takes_bounded_time_and_memory(name: str) -> None:
     source = BOMBS[name]

@@ -4,13 +4,14 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import event, given, settings
+from hypothesis import event, given
 from hypothesis import strategies as st
 
 from processes.definition.patch import Append, Edit, Remove, SetValue, Unpatchable, patch
 from processes.definition.stream import MAX_SOURCE_BYTES, Unreadable
 from tests.processes.files import SMALL
 from tests.processes.patching import is_same, meant, places, read
+from tests.tiers import long_search
 
 LISTED = """\
 rules:
@@ -249,6 +250,7 @@ def test_the_bounds_of_a_file_hold_for_an_edited_one(value: Any) -> None:
         patch("a: 1\nb: [[1]]\n", [SetValue(("b", 0, 0), value)])
 
 
+@pytest.mark.extended
 def test_edits_without_end_are_refused_before_they_take_long() -> None:
     source = "".join(f"k{number}: [a, b, c]\n" for number in range(5_000))
 
@@ -328,7 +330,8 @@ def edits_of(draw: st.DrawFn, document: Any) -> Edit:
     return draw(st.sampled_from(kinds))
 
 
-@settings(max_examples=400, deadline=None)
+@pytest.mark.extended
+@long_search(400)
 @given(source=sources(), data=st.data())
 def test_an_edit_does_what_was_meant_or_is_refused(source: str, data: st.DataObject) -> None:
     document = read(source)
@@ -343,14 +346,15 @@ def test_an_edit_does_what_was_meant_or_is_refused(source: str, data: st.DataObj
     assert is_same(read(result), meant(document, edit))
 
 
-@settings(max_examples=150, deadline=None)
+@pytest.mark.extended
+@long_search(150)
 @given(source=sources())
 def test_what_stands_there_may_be_set_again_everywhere(source: str) -> None:
     for path, old in places(read(source)):
         assert patch(source, [SetValue(path, old)]) == source
 
 
-@settings(max_examples=300, deadline=None)
+@long_search(300)
 @given(
     source=st.text(alphabet="ab:-[]{}&*!|>'\"#%\n \t,?<\r\ufeff\x85", max_size=60),
     path=st.lists(st.sampled_from(["a", "b", "<<", "", 0, 1, -1]), max_size=4),

@@ -4,13 +4,14 @@ import itertools
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from processes.definition.lint import MAX_SECONDS, lint
 from processes.definition.load import load
 from processes.definition.patterns import count_matches, problem_of, weight
 from tests.processes.files import SMALL
+from tests.tiers import long_search
 
 
 @pytest.mark.parametrize(
@@ -114,7 +115,7 @@ def test_matches_are_counted_up_to_a_limit() -> None:
     assert count_matches("a", "banana", limit=2) == 2
 
 
-@settings(max_examples=200, deadline=None)
+@long_search(200)
 @given(st.text(alphabet="ab()[]{}?*+\\|^$.<>=!:PpQEZ0129,-#x \n", max_size=20) | st.text())
 def test_no_pattern_is_a_traceback(pattern: str) -> None:
     problem = problem_of(pattern)
