@@ -6,13 +6,24 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check
 NO_PIP := { echo "loomverify: the dependencies could not be installed: is there a network? The lines above say why." >&2; exit 1; }
 
-.PHONY: run test test-model check bench golden golden-mutants format clean
+.PHONY: run test test-engine test-all durations test-model check bench golden golden-mutants format clean
 
 run: $(VENV)/run.stamp
 	@exec $(BIN)/loomverify run
 
 test: $(VENV)/dev.stamp
 	@exec $(BIN)/python -m tests $(TESTS)
+
+test-engine: $(VENV)/dev.stamp
+	@exec $(BIN)/python -m tests --engine $(TESTS)
+
+test-all: $(VENV)/dev.stamp
+	@exec $(BIN)/python -m tests --tier extended
+
+durations: $(VENV)/dev.stamp
+	$(BIN)/python -m tests --record
+	$(BIN)/python -m tests --tier extended --record
+	$(BIN)/python -m tests.durations
 
 test-model: $(VENV)/dev.stamp $(MODEL)/model.stamp
 	@exec env LOOMVERIFY_MODEL_PYTHON=$(CURDIR)/$(MODEL)/bin/python $(BIN)/python -m tests -n0 tests/model $(TESTS)
