@@ -17,6 +17,7 @@ MODELS = sorted(
 )
 
 
+@pytest.mark.quick_rows(6)
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model._meta.label)
 @pytest.mark.django_db
 def test_operators_may_look_at_everything_and_change_nothing(model: type[Model]) -> None:
@@ -37,6 +38,7 @@ def test_operators_may_look_at_everything_and_change_nothing(model: type[Model])
         assert b'name="_save"' not in page.content
 
 
+@pytest.mark.quick_rows(5)
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model._meta.label)
 @pytest.mark.django_db
 def test_what_operators_send_to_the_admin_changes_nothing(model: type[Model]) -> None:

@@ -31,6 +31,7 @@ def by_migration(script: str) -> list[str]:
     return sorted(part.strip() for part in parts)
 
 
+@pytest.mark.extended
 def test_what_is_written_down_is_what_the_migrations_make_one_by_one(tmp_path: Path) -> None:
     server = os.environ["DATABASE_URL"]
 

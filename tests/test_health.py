@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 from django.db import connection
 from django.http import HttpRequest
+from django.test import Client
 from django.utils import timezone
 
 from loomverify import health, ops
@@ -77,3 +78,13 @@ def test_another_hosts_heartbeat_says_nothing_about_this_one() -> None:
 
 def test_an_unknown_role_is_not_healthy() -> None:
     assert health.main(["kitchen"]) == 1
+
+
+def test_the_probes_answer_over_http(client: Client, transactional_db: None) -> None:
+    for role in ("worker", "relay"):
+        heartbeats.beat(role)
+
+    alive, ready = client.get("/healthz"), client.get("/readyz")
+
+    assert (alive.status_code, alive.content) == (200, b"ok\n")
+    assert (ready.status_code, ready.json()["ready"]) == (200, True)

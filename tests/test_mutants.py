@@ -41,6 +41,7 @@ def test_twenty_defects_can_be_put_into_the_engine_as_it_is() -> None:
         assert ast.dump(ast.parse(one.source)) != ast.dump(ast.parse(one.path.read_text()))
 
 
+@pytest.mark.extended
 def test_the_corpus_kills_a_defect_and_not_the_engine_as_it_is() -> None:
     documents = documents_of("scoping.yaml")
 
@@ -59,6 +60,7 @@ def test_a_reason_is_given_for_a_line_that_is_there(key: str) -> None:
     assert SURVIVORS[key].endswith(".")
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("area", WHOLE)
 def test_reasons_of_a_small_area_are_given_for_mutants_that_are_made(area: str) -> None:
     made = {one.key for one in generated.mutants(area=area)}

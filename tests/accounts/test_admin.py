@@ -16,6 +16,7 @@ def root(db: None) -> User:
     return User.objects.create_superuser("root", "root@example.org", "a long password")
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("model", MODELS)
 def test_operators_look_and_change_nothing(
     model: str, root: User, project: Project, ada: User

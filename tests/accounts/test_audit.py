@@ -24,6 +24,7 @@ def shown(page: str) -> list[str]:
     return re.findall(r'<td class="a-verb mono">([\w.]+)</td>', page)
 
 
+@pytest.mark.extended
 def test_the_log_shows_the_newest_first(project: Project, ada: User) -> None:
     note(project, "ada", "rule.changed")
 

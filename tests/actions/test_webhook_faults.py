@@ -42,6 +42,7 @@ def sent_to(port: int, scheme: str = "http") -> tuple[Answer, float]:
     return answer, time.monotonic() - begun
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     ("fault", "error"),
     [
@@ -72,6 +73,7 @@ def test_of_a_large_answer_no_more_is_read_than_it_takes_to_know_its_status() ->
     assert seconds < 3
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     ("fault", "error"),
     [("garbage", "No connection by TLS could be made."), ("nothing", LATE)],
@@ -98,6 +100,7 @@ def _over() -> Iterator[None]:
     OUTBOUND.wait(60)
 
 
+@pytest.mark.extended
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("_over")
 @pytest.mark.parametrize("fault", ["headers that trickle", "endless 1xx", "garbage"])

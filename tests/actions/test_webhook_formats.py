@@ -223,6 +223,7 @@ def test_doubt_is_neither_a_success_nor_a_failure_of_a_commit(
     assert status.body(template, values) == {"a": state, "b": [gitlab, {"c": conclusion}], "d": 7}
 
 
+@pytest.mark.extended
 @given(st.text(max_size=60), st.sampled_from(sorted(status.NAMES)))
 def test_no_value_changes_a_templates_shape(value: str, name: str) -> None:
     values = dict.fromkeys(status.NAMES, value)

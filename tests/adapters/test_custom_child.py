@@ -64,6 +64,7 @@ def test_a_verifier_holds_no_descriptor_of_the_worker() -> None:
     assert answer.result["descriptors"] <= 5  # three streams, the answer, and the folder being read
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "path", ["submitted_module.py", "json.py", "sitecustomize.py", "pydantic/__init__.py"]
 )
@@ -76,6 +77,7 @@ def test_no_submitted_file_is_ever_imported(monkeypatch: pytest.MonkeyPatch, pat
     assert (answer.status, answer.result) == ("passed", "not found")
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     ("path", "status"),
     [("a.md", "passed"), ("/etc/hostname", "error"), ("../given", "error"), ("b.md", "error")],
@@ -103,6 +105,7 @@ def test_of_much_that_is_printed_the_ends_are_kept() -> None:
     assert len(answer.detail) < MAX_DETAIL_CHARS + 100
 
 
+@pytest.mark.quick_rows(2)
 @pytest.mark.parametrize(
     ("verifier", "says"),
     [
@@ -122,6 +125,7 @@ def test_a_verifier_that_dies_is_a_system_error(verifier: str, says: str) -> Non
     assert answer.result is None
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(("verifier"), ["sleeps", "spins"])
 def test_a_verifier_that_takes_too_long_is_killed(verifier: str) -> None:
     started = time.monotonic()

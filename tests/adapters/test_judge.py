@@ -198,6 +198,7 @@ def test_a_silent_model_is_waited_for_so_long_and_no_longer() -> None:
     assert answer.detail == "It did not answer in time."
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("dripped", [b"HTTP/1.1 200 OK\r\nX-A: ", b"HTTP/1.1 200 OK\r\n\r\n["])
 def test_a_dripping_answer_ends_with_the_time_of_the_whole_call(dripped: bytes) -> None:
     with dripping_server(dripped) as url:
@@ -421,6 +422,7 @@ def test_an_error_page_of_somebody_else_is_not_repeated() -> None:
     assert answer.detail == "It failed (HTTP 500)."
 
 
+@pytest.mark.quick_rows(11)
 @pytest.mark.parametrize("provider", sorted(PROVIDERS))
 def test_keys_of_the_machine_go_to_nobody(provider: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in (*(part.upper() for part in PROVIDERS), "TOGETHERAI", "GOOGLE", "CO", "AZURE"):

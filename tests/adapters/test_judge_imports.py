@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.model_server import Said, model_server
 
 NO_NETWORK = """
@@ -53,6 +55,7 @@ def run(code: str, folder: Path, **variables: str) -> subprocess.CompletedProces
     )
 
 
+@pytest.mark.extended
 def test_litellm_is_loaded_without_the_network_a_word_or_a_file_of_variables(
     tmp_path: Path,
 ) -> None:
@@ -65,6 +68,7 @@ def test_litellm_is_loaded_without_the_network_a_word_or_a_file_of_variables(
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
 
 
+@pytest.mark.extended
 def test_a_worker_says_nothing_of_what_a_model_has_said(tmp_path: Path) -> None:
     said = b'{"choices": [{"message": {"content": {"secret": "work"}}}], "usage": {"a": "secret"}}'
     with model_server(Said(raw=said), Said("secret", 500), "the secret work") as server:
@@ -74,6 +78,7 @@ def test_a_worker_says_nothing_of_what_a_model_has_said(tmp_path: Path) -> None:
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
 
 
+@pytest.mark.extended
 def test_the_web_starts_without_what_its_children_or_few_pages_need(tmp_path: Path) -> None:
     ended = run(WEB, tmp_path)
 

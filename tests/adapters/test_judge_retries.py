@@ -27,6 +27,7 @@ def ask(
     return answer, tries
 
 
+@pytest.mark.quick_rows(2)
 @pytest.mark.parametrize(
     ("script", "lost"),
     [
@@ -78,6 +79,7 @@ def test_the_number_of_calls_is_bounded(tries: int) -> None:
     assert answer.lost == "infra_verifier_error"
 
 
+@pytest.mark.extended
 def test_a_timeout_is_asked_again() -> None:
     with model_server(Said("late", seconds=30), '{"passed": true}') as server:
         judge = Connection("j", "openai/m", server.url, "key", timeout_seconds=5)
@@ -105,6 +107,7 @@ def test_a_longer_wait_than_ours_is_left_to_whoever_comes_back_later() -> None:
     assert (answer.lost, answer.retry_after) == ("rate_limited", 60.0)
 
 
+@pytest.mark.extended
 def test_all_tries_together_are_bounded_in_time() -> None:
     with model_server(Said(status=503, seconds=0.2)) as server:
         answer, tries = ask(server, Patience(50, 0.001, 0.002, stop_after_seconds=0.5))

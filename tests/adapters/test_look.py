@@ -83,6 +83,7 @@ def test_tools_that_find_nothing_leave_a_report_of_nothing(place: Path) -> None:
     assert read_problems(ProblemFormat.SARIF, report or b"").total == 0
 
 
+@pytest.mark.quick_rows(3)
 @pytest.mark.parametrize("tool", NOTHING)
 @pytest.mark.parametrize(
     ("text", "then"),
@@ -119,6 +120,7 @@ def kingfisher(**said: int) -> dict[str, object]:
     return {"audit": {"summary": summary}, "findings": []}
 
 
+@pytest.mark.quick_rows(2)
 @pytest.mark.parametrize(
     ("tool", "report"),
     [
@@ -161,6 +163,7 @@ def test_the_tools_have_less_time_than_their_gate(
     assert importlib.import_module("look").seconds() == own
 
 
+@pytest.mark.quick_rows(2)
 @pytest.mark.parametrize(
     ("content", "code"),
     [
@@ -182,6 +185,7 @@ def test_python_that_ruff_would_read_otherwise_than_python_is_not_passed_over(
     assert looked(place)[0] == code
 
 
+@pytest.mark.quick_rows(2)
 @pytest.mark.parametrize(
     ("name", "content", "is_told"),
     [

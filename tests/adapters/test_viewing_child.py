@@ -115,6 +115,7 @@ def shown(ask: str, content: bytes, **wishes: int) -> dict[str, Any]:
     return dict(opened.told)
 
 
+@pytest.mark.quick_rows(2)
 @pytest.mark.parametrize("case", CASES, ids=[f"{one.ask}: {one.name}" for one in CASES])
 def test_hostile_content_ends_in_a_sentence_or_in_a_bounded_harmless_view(case: Case) -> None:
     opened = open_content(case.make(), case.ask, wait_seconds=PATIENT)
@@ -136,6 +137,7 @@ def test_hostile_content_ends_in_a_sentence_or_in_a_bounded_harmless_view(case: 
         assert "ctl" not in text or not HIDDEN.search(text)
 
 
+@pytest.mark.quick_rows(3)
 @pytest.mark.parametrize(
     ("source", "markup"),
     [
@@ -160,6 +162,7 @@ def test_markdown_is_rendered(source: str, markup: str) -> None:
     assert markup in shown("markdown", source.encode())["html"]
 
 
+@pytest.mark.extended
 def test_a_long_text_is_rendered_to_its_bounds_and_the_rest_is_counted() -> None:
     told = shown("markdown", b"A line.\n\n" * 60_000)
 
@@ -326,6 +329,7 @@ def test_a_large_picture_is_made_smaller() -> None:
     assert (told["width"], told["height"], told["shown"]) == (5_000, 2_500, [2_000, 1_000])
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     ("page", "numbers"), [(1, [1, 2, 3, 4]), (5, [5, 6]), (6, [6]), (999, [6])]
 )

@@ -14,7 +14,7 @@ import httpx
 
 from loomverify.embedded import start_server, stop_server
 from tests.benchmarks.beside_django import called
-from tests.postgres import FAST
+from tests.session import FAST
 from tests.stack import Stack
 
 RUNS, CHARS = 10_000, 20_000

@@ -289,6 +289,7 @@ def test_the_next_one_is_shown_within_a_tenth_of_a_second(
     assert median(shown_ms) < SHOWN_WITHIN_MS
 
 
+@pytest.mark.story
 def test_undo_brings_the_last_ones_back_one_by_one(
     visit: Visit, project: Project, mira: User
 ) -> None:

@@ -200,6 +200,7 @@ def outcome_now(project: Project) -> tuple[str, str]:
     return run.verifier_version.engine, told["outcome"]
 
 
+@pytest.mark.story
 def test_a_candidate_is_made_tried_judged_promoted_and_rolled_back(
     visit: Visit, story: Project
 ) -> None:

@@ -74,6 +74,7 @@ def story(visit: Visit, scene: Scene) -> Iterator[Story]:
         assert unexpected == []
 
 
+@pytest.mark.story
 def test_two_people_work_on_one_rule_and_nothing_of_either_is_lost(story: Story) -> None:
     ada_imports_the_file(story)
     open_run, fax_run = letters_that_were_judged(story)
@@ -115,6 +116,7 @@ def form_of_the_rule(visitor: Visitor, story: Story) -> Page:
     page.get_by_role("link", name="Rules", exact=True).last.click()
     page.get_by_role("link", name="no-open-places", exact=True).press("Enter")
     expect(page.get_by_role("heading", name="no-open-places")).to_be_visible()
+    page.wait_for_load_state()  # keys work once the scripts have run
     return page
 
 

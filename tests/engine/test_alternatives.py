@@ -92,6 +92,7 @@ def test_any_text_has_a_form_and_the_same_text_the_same(text: str) -> None:
     assert form_of(text) == form_of(text)
 
 
+@pytest.mark.quick_rows(2)
 @pytest.mark.parametrize(
     "text",
     [

@@ -172,6 +172,7 @@ def test_no_task_uses_more_than_its_budget(
     assert (history.attempts_left == 0) == history.exhausted
 
 
+@pytest.mark.extended
 @given(st.lists(st.sampled_from("ABC"), min_size=10, max_size=10))
 def test_work_that_is_always_rejected_comes_to_an_end(candidates: list[str]) -> None:
     assert after(*((one, REJECT) for one in candidates)).history.exhausted

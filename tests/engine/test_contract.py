@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from processes.definition.model import (
@@ -28,6 +28,7 @@ from processes.definition.model import (
 )
 from tests.engine.cases import case, evaluate, failed_call, ports, regex
 from tests.engine.strategies import cases, gate_reports
+from tests.tiers import long_search
 from verification.engine import checks
 from verification.engine.case import Case, Ports
 from verification.engine.climb import climb, conclude
@@ -153,7 +154,8 @@ def test_gates_find_what_is_documented_of_them() -> None:
     assert {one.reason_code for one in found} <= documented()["gates"]
 
 
-@settings(max_examples=200)
+@pytest.mark.extended
+@long_search(200)
 @given(cases(), st.none() | st.lists(gate_reports(), max_size=4).map(RecordedGates))
 def test_every_check_keeps_the_contract(
     whole: tuple[Case, Any], sandbox: RecordedGates | None
@@ -175,6 +177,7 @@ def test_every_check_keeps_the_contract(
         assert len(set(places(findings))) == len(findings), "one finding per problem"
 
 
+@pytest.mark.extended
 @given(cases(), st.none() | st.lists(gate_reports(), max_size=4).map(RecordedGates))
 def test_whatever_is_submitted_is_concluded_and_can_be_stored(
     whole: tuple[Case, Any], sandbox: RecordedGates | None
@@ -329,6 +332,7 @@ def large() -> Case:
     return hostile()
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("check_id", checks.IDS)
 def test_every_check_is_bounded_in_work_time_and_memory(check_id: str, large: Case) -> None:
     workspace, probe = CountingWorkspace(), CountingProbe()
@@ -348,6 +352,7 @@ def test_every_check_is_bounded_in_work_time_and_memory(check_id: str, large: Ca
     assert peak < MEGABYTES * 1_000_000
 
 
+@pytest.mark.extended
 def test_so_large_a_run_is_concluded_in_bounded_time(large: Case) -> None:
     started = time.process_time()
 

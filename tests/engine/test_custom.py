@@ -96,6 +96,7 @@ def test_how_a_verifier_ends_decides_the_run(
     assert all(one.source == "custom" for one in found.findings)
 
 
+@pytest.mark.extended
 @given(ANSWERS, st.booleans())
 def test_no_answer_but_a_pass_is_accepted_and_none_but_a_rejection_blames(
     answer: CustomAnswer, is_invalid: bool

@@ -116,6 +116,7 @@ BETTER = {
 }
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("noise", EQUAL)
 def test_two_equal_verifiers_with_five_percent_noise_open_it_in_one_of_twenty_at_most(
     noise: str,
@@ -123,11 +124,13 @@ def test_two_equal_verifiers_with_five_percent_noise_open_it_in_one_of_twenty_at
     assert opened(EQUAL[noise]) <= 0.05
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("gain", BETTER)
 def test_ten_points_less_of_false_fails_open_it_in_four_of_five_at_least(gain: str) -> None:
     assert opened(BETTER[gain]) >= 0.80
 
 
+@pytest.mark.extended
 def test_noise_of_any_size_opens_it_no_more_often() -> None:
     noises = [Verifiers(1.0, share, share) for share in (0.03, 0.04, 0.08, 0.2)]
 

@@ -50,6 +50,7 @@ def test_a_grammar_is_found_by_the_suffix(path: str, language: str | None) -> No
     assert (grammar.language if grammar else None) == language
 
 
+@pytest.mark.quick_rows(5)
 @pytest.mark.parametrize("suffix", IN_PROCESS)
 # The first example of a language loads its parser.
 @settings(deadline=None)

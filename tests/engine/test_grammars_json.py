@@ -17,11 +17,13 @@ WIDE = "advisory 1:1 The file is UTF-16, and JSON is UTF-8: many parsers refuse 
 TEMPLATE = "It holds template marks, so this does not count: "
 
 
+@pytest.mark.extended
 @given(VALUES)
 def test_whatever_json_writes_is_json_without_a_remark(value: object) -> None:
     assert answers("a.json", json.dumps(value)) == []
 
 
+@pytest.mark.extended
 @given(st.lists(VALUES, min_size=1))
 def test_a_value_in_each_line_is_json_lines(values: list[object]) -> None:
     assert answers("a.jsonl", "".join(f"{json.dumps(one)}\n" for one in values)) == []
@@ -99,6 +101,7 @@ def test_a_remark_in_a_very_long_text_has_no_place() -> None:
     assert answers("a.json", content) == ['advisory The key "a" stands twice in one object.']
 
 
+@pytest.mark.quick_rows(4)
 @pytest.mark.parametrize(
     ("content", "told"),
     [

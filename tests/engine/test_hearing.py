@@ -28,6 +28,7 @@ def prompt() -> Prompt:
     return assessment(work, ports())
 
 
+@pytest.mark.extended
 def test_no_verdict_of_a_judges_own_is_taken_for_a_copy() -> None:
     asked = prompt()
 
@@ -71,6 +72,7 @@ def test_what_was_cut_off_passes_nothing_unless_its_object_came_first(
     assert (found.passed if found else None) is passed
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("guess", [PASSING, FAILING])
 def test_a_judge_that_guesses_while_restating_decides_nothing(guess: str) -> None:
     verdicts = {
@@ -82,6 +84,7 @@ def test_a_judge_that_guesses_while_restating_decides_nothing(guess: str) -> Non
     assert {what: said for what, said in verdicts.items() if said != "undecided"} == {}
 
 
+@pytest.mark.extended
 def test_a_restated_pass_was_one_before() -> None:
     passes = {
         one.what for one in UNREADABLE if judged(_guessing(one, PASSING))[0].verdict == "accept"
@@ -106,6 +109,7 @@ def _echoes(text: str) -> Iterator[str]:
     yield f"```\n{text}\n```"
 
 
+@pytest.mark.extended
 def test_any_reply_that_stands_in_the_work_decides_nothing_when_it_is_echoed() -> None:
     shown_whole = [one.text for one in READABLE if len(one.text) < 100_000]
     replies = [*shown_whole, *(made(seed).text for seed in range(300))]
@@ -125,6 +129,7 @@ def _guessing(one: Malformed, guess: str) -> Callable[[Question], str]:
     return lambda asked: guess if asked.ask is Ask.RESTATE else one.text
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "text",
     ["not" + " " * 200_000, '"passed' * 30_000, "```\n" * 50_000, "<" * 200_000, "[ " * 100_000],

@@ -153,6 +153,7 @@ def test_the_corpus_is_large_enough_and_its_ids_are_its_own() -> None:
     assert all("{{attack}}" in json.dumps(one.work) for one in injections())
 
 
+@pytest.mark.quick_rows(2)
 @pytest.mark.parametrize("echo", ECHOES)
 def test_a_judge_that_echoes_what_it_is_shown_decides_nothing(echo: str) -> None:
     verdicts = {
@@ -162,6 +163,7 @@ def test_a_judge_that_echoes_what_it_is_shown_decides_nothing(echo: str) -> None
     assert {name: said for name, said in verdicts.items() if said != "undecided"} == {}
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("echo", ECHOES)
 def test_nor_do_its_votes(echo: str) -> None:
     passed = {}
@@ -223,6 +225,7 @@ def test_material_that_speaks_of_verdicts_is_judged_all_the_same(
     assert concluded(injection, "", judge_of(said)).verdict == verdict
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("noise", ["lorem ipsum ", "{", "passed: maybe ", "\n> ", '"\\u0061" '])
 def test_a_megabyte_around_a_verdict_takes_no_long_time(noise: str) -> None:
     text = noise * (500_000 // len(noise)) + reply(rules={"sourced": "satisfied"})

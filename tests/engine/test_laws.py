@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from processes.definition.model import Definition, Enforcement, Phase, Rule, RuleType, Severity
@@ -23,6 +23,7 @@ from tests.engine.cases import (
     regex,
 )
 from tests.engine.strategies import FLAGS, GLOBAL, cases
+from tests.tiers import long_search
 from verification.engine import policy, scoping
 from verification.engine.case import Case, Ports
 from verification.engine.climb import Conclusion, climb, conclude
@@ -57,7 +58,8 @@ SHAPES = st.recursive(
 )
 
 
-@settings(max_examples=200)
+@pytest.mark.extended
+@long_search(200)
 @given(SHAPES, SHAPES, SHAPES, FLAGS)
 def test_no_shape_of_a_tool_call_fails_a_run(
     args: Any, result: Any, changed: Any, flags: Flags
@@ -113,7 +115,8 @@ def violations(conclusion: Conclusion, rule: Rule) -> list[Finding]:
     return [one for one in conclusion.findings if one.rule == rule.name]
 
 
-@settings(max_examples=200)
+@pytest.mark.extended
+@long_search(200)
 @given(processes())
 def test_no_rule_acts_in_a_phase_that_it_does_not_name(definition: Definition) -> None:
     for phase in definition.phases:
@@ -245,7 +248,8 @@ class DeadProbe:
         raise CouldNotInspect("The probe ended.")
 
 
-@settings(max_examples=300)
+@pytest.mark.extended
+@long_search(300)
 @given(cases())
 def test_a_lost_answer_leads_to_doubt_at_most(whole: tuple[Case, Any]) -> None:
     asked, workspace = whole

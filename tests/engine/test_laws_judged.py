@@ -3,13 +3,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from hypothesis import given, settings
+import pytest
+from hypothesis import given
 from hypothesis import strategies as st
 
 from processes.definition.model import Enforcement, Severity
 from tests.engine.cases import FAILING, MODELS, PASSING, judge_of, judged_case, llm, ports
 from tests.engine.judges import reply
 from tests.engine.strategies import FLAGS, cases
+from tests.tiers import long_search
 from verification.engine.case import Case, Ports
 from verification.engine.climb import Conclusion, climb, conclude
 from verification.engine.fakes import FixedClock, InProcessProbe
@@ -48,7 +50,7 @@ def concluded(asked: Case, script: list[Any]) -> Conclusion:
     return conclude(asked, list(climb(asked, ports(judge=judge_of(*script)))))
 
 
-@settings(max_examples=300)
+@long_search(300)
 @given(st.lists(SAID, min_size=1, max_size=6), st.sampled_from([2, 3]), FLAGS)
 def test_whatever_is_said_something_is_concluded_and_every_reject_names_its_rule(
     script: list[Any], tier: int, flags: Flags
@@ -72,7 +74,7 @@ def test_noise_neither_accepts_nor_blames(script: list[Any], tier: int) -> None:
     assert concluded(asked, script).verdict is Verdict.UNDECIDED
 
 
-@settings(max_examples=200)
+@long_search(200)
 @given(ANSWERS)
 def test_no_accept_beside_a_word_of_failing(said: str) -> None:
     conclusion = concluded(judged_case(rules=RULES), [said])
@@ -84,7 +86,8 @@ def test_no_accept_beside_a_word_of_failing(said: str) -> None:
         assert '"acceptance": {"verdict": "violated"}' not in said
 
 
-@settings(max_examples=100)
+@pytest.mark.extended
+@long_search(100)
 @given(
     cases(st.sampled_from([LEGACY_FLAGS, Flags(policy_engine_enabled=False)])),
     st.lists(SAID, min_size=1, max_size=4),

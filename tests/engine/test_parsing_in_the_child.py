@@ -50,6 +50,7 @@ def asked(probe: ChildProbe, files: dict[str, str]) -> dict[str, list[str]]:
     return {path: shown(one) for path, one in zip(files, parsed, strict=True)}  # type: ignore[arg-type]
 
 
+@pytest.mark.extended
 def test_deep_nesting_in_any_language_costs_an_answer_at_most(probe: ChildProbe) -> None:
     found = asked(probe, DEEP_FILES)
 
@@ -91,6 +92,7 @@ def test_a_file_that_takes_too_long_is_unknown_and_spoils_no_other() -> None:
     }
 
 
+@pytest.mark.quick_rows(2)
 @pytest.mark.parametrize(
     ("path", "first", "repeated", "last"),
     [

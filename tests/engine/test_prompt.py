@@ -96,6 +96,7 @@ def test_the_same_case_gives_the_same_characters_and_another_fence_others() -> N
     assert prompt_of(**about) != assessment(judged_case(**about), ports(about["files"]))
 
 
+@pytest.mark.extended
 @settings(max_examples=60)
 @given(cases())
 def test_any_case_can_be_asked_about(whole: tuple[Case, Any]) -> None:
@@ -234,6 +235,7 @@ def test_a_small_file_stays_whole_beside_a_huge_one() -> None:
     assert prompt.notes == ("output was shown in part", "file 1 was shown in part")
 
 
+@pytest.mark.extended
 def test_deep_json_of_a_tool_is_told_and_not_shown() -> None:
     deep: Any = 0
     for _ in range(100_000):

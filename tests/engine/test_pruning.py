@@ -110,6 +110,7 @@ def test_no_text_and_no_claim_is_too_odd_to_be_looked_for(text: str, claims: lis
     assert result.remaining <= set(claims)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "text",
     [

@@ -75,6 +75,7 @@ def test_python_that_is_newer_than_the_grammar_is_a_remark() -> None:
     assert found.startswith("advisory 1:1 Cannot use `lazy` import")
 
 
+@pytest.mark.extended
 def test_python_that_the_parser_cannot_bear_is_unknown_and_spoils_no_other() -> None:
     too_deep = ("deep.py", b"x = " + b"-" * 100_000 + b"1\n")
     broken, fine = ("broken.py", b"if\n"), ("fine.py", b"x = 1\n")

@@ -5,12 +5,13 @@ import time
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from processes.definition.model import Severity, Target
 from tests.engine.cases import Files, judged_case, llm, ports, told
 from tests.engine.judges import Said, judged, reply
+from tests.tiers import long_search
 from verification.engine.evidence import EvidenceItem, ToolCall
 from verification.engine.judges.asking import Ask
 from verification.engine.protocol.absences import denied
@@ -95,7 +96,7 @@ def test_evidence_and_tool_calls_are_named_as_places() -> None:
     assert [one.place for one in places if one] == [{"evidence": "e1"}, {"tool_call": 0}]
 
 
-@settings(max_examples=200)
+@long_search(200)
 @given(st.text(string.printable + "äß…“”—\u200b\u202e", min_size=1, max_size=200), st.data())
 def test_whatever_is_cut_out_of_a_text_is_found_in_it(text: str, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(text) - 1))
@@ -106,6 +107,7 @@ def test_whatever_is_cut_out_of_a_text_is_found_in_it(text: str, data: st.DataOb
     assert where is not None or not plain(quote).strip()
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     ("text", "quote"),
     [

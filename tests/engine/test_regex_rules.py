@@ -3,11 +3,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from processes.definition.model import Enforcement
 from tests.engine.cases import evaluate, regex, told
+from tests.tiers import long_search
 from verification.engine.checks import materials
 from verification.engine.evidence import EvidenceItem, Matches, Pattern, ToolCall
 from verification.engine.matching import Texts, search
@@ -196,7 +197,7 @@ def test_texts_are_read_in_parts_and_counted_together(monkeypatch: pytest.Monkey
     assert len(set(found())) == 25
 
 
-@settings(max_examples=300, deadline=None)
+@long_search(300)
 @given(
     st.text(alphabet="abx\\.*+?|()[]^$\n(?m)bBzA{2}-é ", max_size=8),
     st.lists(st.text(alphabet="abx\né ", max_size=6), max_size=5),

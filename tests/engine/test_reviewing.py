@@ -232,6 +232,7 @@ def test_what_is_drawn_at_a_low_rate_is_drawn_at_a_higher(
     assert is_in_sample(run, high) or not is_in_sample(run, low)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("rate", [0.02, 0.1, 0.5])
 def test_of_many_runs_about_the_rate_is_drawn(rate: float) -> None:
     runs = [uuid.UUID(int=number) for number in range(20_000)]

@@ -110,6 +110,7 @@ def test_no_rule_ever_acts_in_a_phase_that_it_does_not_name(rules: list[Rule]) -
     assert not elsewhere & {entry.rule_sha256 for entry in conclusion.trace if entry.applied}
 
 
+@pytest.mark.extended
 @given(RULES)
 def test_observed_rules_never_count(rules: list[Rule]) -> None:
     observed = [rule for rule in rules if rule.enforcement is Enforcement.OBSERVE]

@@ -122,6 +122,7 @@ def test_intervals_of_what_a_share_rose_by(level: float) -> None:
         assert found.high == pytest.approx(second - first + up, abs=AGREES), (before, after)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("share", [0.56, 0.6, 0.65, 0.7, 0.75, 0.83, 0.9, 0.97, 1.0])
 def test_the_pairs_that_an_effect_needs(share: float) -> None:
     sizes = np.arange(1, 1_000)

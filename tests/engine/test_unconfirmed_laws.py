@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.engine.claim_cases import (
@@ -27,6 +27,7 @@ from tests.engine.claim_cases import (
     said,
     settled,
 )
+from tests.tiers import long_search
 from verification.engine.claims.settlement import ClaimState
 from verification.engine.evidence import Claim
 from verification.engine.verifier import Flags
@@ -35,7 +36,7 @@ SOME = st.lists(st.sampled_from([ADVICE, SURE, FACT, GUESS, HUNCH]), max_size=5,
 HEARD = st.sampled_from([None, confirms, denies, is_lost, is_unreadable])
 
 
-@settings(max_examples=150, deadline=None)
+@long_search(150)
 @given(
     SOME,
     SOME,
@@ -81,7 +82,7 @@ def test_counts_add_up_and_no_unconfirmed_advice_stands_in_what_is_accepted(
         assert not (lost and conclusion.verdict != "undecided")
 
 
-@settings(max_examples=100, deadline=None)
+@long_search(100)
 @given(
     SOME,
     st.sampled_from(sorted(PHASES)),

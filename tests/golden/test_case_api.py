@@ -270,6 +270,7 @@ def test_pages_follow_each_other(viewer: Caller, project: Project) -> None:
     assert second["next"] is None
 
 
+@pytest.mark.extended
 def test_ten_thousand_cases_cost_as_many_queries_as_one(
     viewer: Caller, project: Project, django_assert_max_num_queries: Any
 ) -> None:
@@ -458,6 +459,7 @@ def test_the_examples_of_what_is_sent_are_taken(editor: Caller, project: Project
     assert of_run.json()["run"] == str(run.uuid)
 
 
+@pytest.mark.extended
 def test_whatever_writes_says_that_it_may_be_refused(paths: dict[str, Any]) -> None:
     writing = {
         f"{method} {path}": set(operation["responses"])
@@ -470,6 +472,7 @@ def test_whatever_writes_says_that_it_may_be_refused(paths: dict[str, Any]) -> N
     assert [label for label, answers in writing.items() if not {"401", "403"} <= answers] == []
 
 
+@pytest.mark.extended
 def test_the_manuals_table_names_every_operation(paths: dict[str, Any]) -> None:
     part = DOCS.read_text().partition("### Over the API")[2].partition("\n### ")[0]
 

@@ -143,6 +143,7 @@ def test_a_case_of_a_run_comes_out_as_the_run_did(
     assert {one.get("prompt") for one in answered} <= {one.prompt for one in judged.replayed.played}
 
 
+@pytest.mark.extended
 def test_what_was_carried_over_into_a_later_verification_is_heard_too(
     agent: Caller,  # noqa: F811
     server: ModelServer,

@@ -57,6 +57,7 @@ def test_a_replay_of_a_candidate_says_nothing_in_the_list(project: Project) -> N
     assert "holds figures-hold" in main_of(page(project, "golden_cases"))
 
 
+@pytest.mark.quick_rows(5)
 @pytest.mark.parametrize(
     ("query", "found"),
     [

@@ -69,6 +69,7 @@ def expected(name: str) -> Counter[str]:
     return Counter(one["expected"][name] for one in CASES if one["expected"].get(name))
 
 
+@pytest.mark.quick_rows(20)
 @each_case
 def test_the_case_holds_and_asks_only_for_what_was_recorded(number: int) -> None:
     judged = first_replay(number)
@@ -79,6 +80,7 @@ def test_the_case_holds_and_asks_only_for_what_was_recorded(number: int) -> None
     assert judged.standing == "held"
 
 
+@pytest.mark.extended
 @each_case
 def test_the_same_input_gives_the_same_results(number: int) -> None:
     told = first_replay(number), replayed(CASES[number])

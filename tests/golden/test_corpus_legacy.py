@@ -76,6 +76,7 @@ def test_every_shipped_case_has_a_verdict_of_the_old_engine_on_record() -> None:
     assert sorted(CASES) == sorted(RECORDED)
 
 
+@pytest.mark.quick_rows(20)
 @pytest.mark.parametrize("name", sorted(CASES))
 def test_the_usual_verifier_with_the_old_flags_repeats_what_the_old_engine_said(name: str) -> None:
     *_, by_flags = flag_by_flag()
@@ -161,6 +162,7 @@ def test_a_classic_false_fail_of_the_old_engine_is_told_with_its_rule(classic: s
     assert told in found.summary
 
 
+@pytest.mark.quick_rows(2)
 @pytest.mark.parametrize("process", PROCESSES)
 def test_the_old_engine_failed_good_work_of_every_built_in_process(process: str) -> None:
     found = [name for name, one in CASES.items() if one["process"] == process]

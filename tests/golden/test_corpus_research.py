@@ -48,6 +48,7 @@ def once(name: str) -> Judged:
     return replayed(name)
 
 
+@pytest.mark.quick_rows(20)
 @each_case
 def test_the_case_holds_and_asks_only_for_what_was_recorded(name: str) -> None:
     judged = once(name)
@@ -57,6 +58,7 @@ def test_the_case_holds_and_asks_only_for_what_was_recorded(name: str) -> None:
     assert judged.standing == "held"
 
 
+@pytest.mark.extended
 @each_case
 def test_the_same_input_gives_the_same_results(name: str) -> None:
     first, second = once(name), replayed(name)
@@ -65,6 +67,7 @@ def test_the_same_input_gives_the_same_results(name: str) -> None:
     assert first.replayed.played == second.replayed.played
 
 
+@pytest.mark.extended
 @each_case
 def test_every_recorded_answer_is_asked_for(name: str) -> None:
     asked = Counter((one.tier, one.ask.value) for one in once(name).replayed.played)
@@ -75,6 +78,7 @@ def test_every_recorded_answer_is_asked_for(name: str) -> None:
     assert (recorded - asked).total() == NEVER_ASKED.get(name, 0)
 
 
+@pytest.mark.extended
 @each_case
 def test_what_it_guards_is_one_sentence(name: str) -> None:
     guards = CASES[name]["guards"]
@@ -85,6 +89,7 @@ def test_what_it_guards_is_one_sentence(name: str) -> None:
     assert "\n" not in guards
 
 
+@pytest.mark.extended
 @each_case
 def test_it_names_several_things_and_says_whose_it_is(name: str) -> None:
     case = CASES[name]
@@ -95,6 +100,7 @@ def test_it_names_several_things_and_says_whose_it_is(name: str) -> None:
     assert case["tags"]
 
 
+@pytest.mark.extended
 def test_names_are_unique_over_all_files() -> None:
     written = [
         one["id"]

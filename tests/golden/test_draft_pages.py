@@ -122,6 +122,7 @@ def test_what_was_submitted_is_shown_as_text(project: Project) -> None:
     assert "\u202e" not in html
 
 
+@pytest.mark.extended
 def test_a_long_list_comes_in_pages(project: Project, anna: Access) -> None:
     for _ in range(51):
         cases.toggle_draft(access=anna, review=make_review(project).uuid)

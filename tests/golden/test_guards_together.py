@@ -72,6 +72,7 @@ def test_of_four_who_open_the_page_at_once_one_starts_the_replay(project: Projec
     assert Replay.objects.filter(purpose=ReplayPurpose.PUBLISH).count() == 1
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("turn", range(3))
 def test_a_process_and_a_verifier_at_once_never_both_go_live_unseen(
     project: Project, turn: int

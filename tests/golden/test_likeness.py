@@ -127,6 +127,7 @@ class TestInACorpus:
 
         assert self.near(again) == []
 
+    @pytest.mark.extended
     def test_ten_thousand_cases_are_looked_through_in_one_query(
         self, project: Project, django_assert_num_queries: Any
     ) -> None:

@@ -67,6 +67,7 @@ def judged(document: dict[str, Any]) -> Judged:
     return judge_case(case.given, case.expected, definition, VerifierSpec(), world)
 
 
+@pytest.mark.extended
 def test_every_reply_that_comes_with_the_program_answers_todays_question() -> None:
     assert shipped_prompts() == prompts_now(), "see the replies, then: loomverify golden prompts"
 

@@ -309,6 +309,7 @@ def operations(document: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+@pytest.mark.extended
 def test_every_address_says_what_it_may_refuse(document: dict[str, Any]) -> None:
     found = {label: set(one["responses"]) for label, one in operations(document).items()}
 

@@ -87,6 +87,7 @@ def test_a_cancelled_replays_cases_that_were_left_out_are_errors(project: Projec
     assert colours(told(replay)) == {"case": ["error"]}
 
 
+@pytest.mark.extended
 def test_hostile_texts_stay_texts(project: Project) -> None:
     replay, case = make_replay(project), make_case(project, "case", files=FILES)
     text = HOSTILE

@@ -201,6 +201,7 @@ def test_answers_of_a_live_replay_become_the_cases_recordings(
     assert results(again, "stale") == {"asked": 0}
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("is_live", [False, True], ids=["recorded", "lost"])
 def test_only_whole_answers_are_recorded(
     project: Project, server: ModelServer, is_live: bool

@@ -324,6 +324,7 @@ def test_a_replay_and_a_result_take_as_many_queries_however_much_there_is(
     assert queries(viewer, address(project, "golden_result", large.uuid, first.uuid)) == one
 
 
+@pytest.mark.extended
 def test_of_two_thousand_cases_in_eight_columns_a_page_is_read(
     viewer: Client, project: Project
 ) -> None:

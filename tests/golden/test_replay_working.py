@@ -58,6 +58,7 @@ def told(replay: Replay) -> dict[str, Any]:
     }
 
 
+@pytest.mark.extended
 def test_the_shipped_corpus_replayed_twice_gives_the_same_to_the_last_letter(db: None) -> None:
     project = new_project("shipped")
     ensure_shipped(project=project)
@@ -279,6 +280,7 @@ class TestAtOnce:
         with ThreadPoolExecutor(len(actions)) as pool:
             list(pool.map(act, actions))
 
+    @pytest.mark.extended
     def test_workers_side_by_side_do_each_case_once(self, replay: Replay) -> None:
         self.at_once(*[lambda: working.work_on(replay.pk, seconds=math.inf)] * 4)
 
@@ -287,6 +289,7 @@ class TestAtOnce:
         assert replay.counts[Change.HELD] == replay.total == 90
         assert Counter(results(replay, "claims").values()) == {1: 90}
 
+    @pytest.mark.extended
     def test_two_that_start_at_once_stay_within_the_bound(self, replay: Replay) -> None:
         project, refused = replay.project, []
         for _ in range(services.MAX_OPEN - 2):

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.reviews.mail_server import running_mail_server
 from tests.stack import Stack, running_stack, wait_for
 
@@ -37,6 +39,7 @@ def state_of(stack: Stack) -> list[tuple[str]]:
     return stack.query("select state from golden_replay where purpose = 'nightly'")
 
 
+@pytest.mark.extended
 def test_a_case_that_regressed_at_night_is_one_mail_to_who_wants_it(tmp_path: Path) -> None:
     folder = tmp_path / "stack"
     folder.mkdir()

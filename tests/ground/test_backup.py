@@ -178,6 +178,7 @@ def without_time_passing(kept: Everything) -> Everything:
     return Everything(rows, sequences, kept.structure, kept.files, kept.keys)
 
 
+@pytest.mark.extended
 def test_a_restored_installation_is_equal_and_goes_on(
     original: Original, fresh: Installation
 ) -> None:
@@ -210,6 +211,7 @@ def test_a_backup_is_for_its_owner_alone_and_any_tar_lists_it(original: Original
     assert [path.name for path in original.backup.parent.iterdir() if "part" in path.name] == []
 
 
+@pytest.mark.extended
 def test_a_backup_never_overwrites(original: Original, fresh: Installation) -> None:
     before = original.backup.stat()
 
@@ -222,6 +224,7 @@ def test_a_backup_never_overwrites(original: Original, fresh: Installation) -> N
     assert original.backup.stat() == before
 
 
+@pytest.mark.extended
 def test_nothing_is_no_backup(fresh: Installation, tmp_path: Path) -> None:
     code, said = command(fresh, "backup", str(tmp_path / "file"))
 
@@ -232,6 +235,7 @@ def test_nothing_is_no_backup(fresh: Installation, tmp_path: Path) -> None:
     assert not (tmp_path / "file").exists()
 
 
+@pytest.mark.extended
 def test_an_installation_in_use_is_replaced_only_when_asked_for(
     original: Original, fresh: Installation
 ) -> None:
@@ -271,6 +275,7 @@ def poisoned(backup: Path) -> bytes:
     return found.getvalue() + bytes(2 * BLOCK)
 
 
+@pytest.mark.extended
 def test_a_backup_that_postgresql_refuses_leaves_everything_as_it_was(
     original: Original, fresh: Installation, tmp_path: Path
 ) -> None:
@@ -287,6 +292,7 @@ def test_a_backup_that_postgresql_refuses_leaves_everything_as_it_was(
     assert after.keys == before.keys
 
 
+@pytest.mark.extended
 def test_a_running_installation_is_not_replaced(original: Original, fresh: Installation) -> None:
     fresh.start_and_wait()
 
@@ -299,6 +305,7 @@ def test_a_running_installation_is_not_replaced(original: Original, fresh: Insta
     assert fresh.answers()
 
 
+@pytest.mark.extended
 def test_a_backup_moves_between_the_embedded_and_another_server(
     original: Original, fresh: Installation, tmp_path: Path
 ) -> None:
@@ -367,6 +374,7 @@ def test_a_damaged_or_hostile_backup_is_refused_before_anything_is_touched(
         check(io.BytesIO(hostile))
 
 
+@pytest.mark.extended
 def test_a_refused_backup_is_one_sentence(
     original: Original, fresh: Installation, tmp_path: Path
 ) -> None:
@@ -446,6 +454,7 @@ def test_a_backup_under_load_has_each_file_that_its_rows_name(original: Original
         assert checked.said.evidence.missing == 0
 
 
+@pytest.mark.extended
 def test_an_older_backup_is_brought_to_this_version(
     original: Original, fresh: Installation, tmp_path: Path
 ) -> None:
@@ -468,6 +477,7 @@ def test_an_older_backup_is_brought_to_this_version(
     assert kept.rows["auth_group"] == [('(1,"of old")',)]
 
 
+@pytest.mark.extended
 def test_lost_files_are_told_and_keys_stay_where_they_are_when_asked(
     original: Original, fresh: Installation, tmp_path: Path
 ) -> None:

@@ -39,6 +39,7 @@ def answer(url: str) -> object:
         return connection.execute("select upper('é'), current_database()").fetchone()
 
 
+@pytest.mark.extended
 def test_any_path_will_do(folder: Path) -> None:
     url = start_server(folder)
 
@@ -56,6 +57,7 @@ def test_nobody_else_reaches_the_socket(folder: Path) -> None:
     assert sockets.stat().st_uid == folder.stat().st_uid
 
 
+@pytest.mark.extended
 def test_a_stale_file_that_names_another_process_is_not_believed(folder: Path) -> None:
     start_server(folder)
     stale = (folder / "postmaster.pid").read_text().splitlines()
@@ -70,6 +72,7 @@ def test_a_stale_file_that_names_another_process_is_not_believed(folder: Path) -
     assert answer(url) == ("É", "loomverify")
 
 
+@pytest.mark.extended
 def test_variables_of_another_postgresql_do_not_matter(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -82,6 +85,7 @@ def test_variables_of_another_postgresql_do_not_matter(
     assert answer(url) == ("É", "loomverify")
 
 
+@pytest.mark.extended
 def test_settings_that_postgresql_refuses_are_said_in_its_words(folder: Path) -> None:
     stop_server(folder)
 
@@ -99,6 +103,7 @@ def test_a_folder_that_holds_something_else_is_left_alone(tmp_path: Path) -> Non
     assert (tmp_path / "postgres" / "letter.txt").exists()
 
 
+@pytest.mark.extended
 def test_the_last_process_that_used_the_server_stops_it(folder: Path) -> None:
     stop_server(folder)
     first, second = user(folder), user(folder)

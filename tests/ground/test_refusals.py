@@ -23,6 +23,7 @@ def said_by(*command: str, **variables: str) -> tuple[int, str]:
     return done.returncode, done.stderr
 
 
+@pytest.mark.quick_rows(2)
 @pytest.mark.parametrize("command", ["run", "migrate", "web", "worker", "relay", "scheduler"])
 def test_every_command_ends_with_one_sentence_when_a_variable_makes_no_sense(
     tmp_path: Path, command: str
@@ -86,6 +87,7 @@ def test_a_machine_without_a_wheel_of_postgresql(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("command", ["run", "migrate"])
 def test_a_database_server_that_is_not_there(tmp_path: Path, command: str) -> None:
     code, said = said_by(

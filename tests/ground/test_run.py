@@ -15,6 +15,8 @@ from loomverify.embedded import start_server, stop_server
 from tests.ground.installation import READY, WORKERS, Installation
 from tests.stack import is_free, wait_for
 
+pytestmark = pytest.mark.extended
+
 FIRST = re.compile(
     r"LoomVerify is at http://localhost:\d+ \([0-9.]+ s\)\n"
     r"Sign in as   admin / \S{12,}\n"

@@ -57,6 +57,7 @@ def test_every_table_leads_to_a_project_or_is_known_to_be_of_none() -> None:
     assert ours - {model._meta.label for model in tables.paths()} == OF_NO_PROJECT
 
 
+@pytest.mark.extended
 def test_nothing_of_a_removed_project_is_left_and_nothing_else_is_gone() -> None:
     kept = whole_project("kept")
     before, of_kept = every_row(), rows(kept)
@@ -160,6 +161,7 @@ def test_a_project_that_nobody_removed_is_left_alone(whole: Project) -> None:
     assert rows(whole) == before
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("confirmation", ["", "kept", "DOOMED", "doomed/"])
 def test_the_short_name_must_be_said(whole: Project, confirmation: str) -> None:
     with pytest.raises(InputError) as refused:

@@ -131,6 +131,7 @@ def test_a_decision_taken_back_does_not_count_among_people(project: Project) -> 
     assert measured(project).among.verdicts.n == 0
 
 
+@pytest.mark.quick_rows(3)
 @pytest.mark.parametrize(
     ("filters", "n"),
     [

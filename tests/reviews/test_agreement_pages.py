@@ -233,6 +233,7 @@ def test_members_alone_may_read(project: Project, name: str) -> None:
     assert Client().get(address(project, name)).status_code == 302
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "name", ["review_agreement", "review_agreement_runs", "review_calibration"]
 )

@@ -88,6 +88,7 @@ def reviews(project: Project) -> list[Review]:
     return list(Review.objects.filter(project=project).select_related("evaluation", "process"))
 
 
+@pytest.mark.extended
 def test_the_matrix_is_what_counting_row_by_row_gives(many: Project) -> None:
     expected = Counter(
         (said_of(one), one.outcome, one.process.slug, one.phase_id)
@@ -101,6 +102,7 @@ def test_the_matrix_is_what_counting_row_by_row_gives(many: Project) -> None:
     assert len(found) > 30
 
 
+@pytest.mark.extended
 def test_rules_are_what_reading_every_label_gives(many: Project) -> None:
     expected: dict[tuple[str, str], list[bool]] = defaultdict(list)
     for review in reviews(many):
@@ -121,6 +123,7 @@ def test_rules_are_what_reading_every_label_gives(many: Project) -> None:
     assert sum(overturned for _, overturned in found.values()) > 5
 
 
+@pytest.mark.extended
 def test_pairs_are_what_setting_decisions_beside_each_other_gives(many: Project) -> None:
     expected: Counter[tuple[str, ...]] = Counter()
     for review in reviews(many):
@@ -139,6 +142,7 @@ def test_pairs_are_what_setting_decisions_beside_each_other_gives(many: Project)
     assert sum(expected.values()) > 10
 
 
+@pytest.mark.extended
 def test_the_sample_is_what_counting_row_by_row_gives(many: Project) -> None:
     expected: dict[tuple[Any, ...], Counter[str]] = defaultdict(Counter)
     for one in reviews(many):
@@ -154,6 +158,7 @@ def test_the_sample_is_what_counting_row_by_row_gives(many: Project) -> None:
     }
 
 
+@pytest.mark.extended
 def test_the_bins_are_what_sorting_every_confidence_gives(many: Project) -> None:
     expected: dict[int, list[bool]] = defaultdict(list)
     for one in reviews(many):
@@ -172,6 +177,7 @@ def test_the_bins_are_what_sorting_every_confidence_gives(many: Project) -> None
     assert {2, 3, 5, 9} == set(expected)
 
 
+@pytest.mark.extended
 def test_every_hundredth_keeps_its_own_bucket(many: Project) -> None:
     review = make_decided(many, "pass", "pass", model="acme/large", confidence=0.5)
     rows = Review.objects.filter(pk=review.pk)

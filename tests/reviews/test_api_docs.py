@@ -78,6 +78,7 @@ def test_every_request_is_answered(
     assert len(shown) == count
 
 
+@pytest.mark.extended
 def test_the_table_names_every_operation() -> None:
     rows = re.findall(r"^\| (`(?:GET|POST) .+?) \|", section("api.md", "Reviews"), re.MULTILINE)
 
@@ -104,6 +105,7 @@ def test_the_table_of_labels_names_every_column() -> None:
     assert sorted([*named, "kind"]) == sorted(COLUMNS)
 
 
+@pytest.mark.extended
 def test_the_script_that_works_the_queue_decides_and_skips_as_it_says(
     project: Project, review: Review, live_server: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -67,6 +67,7 @@ def has_example(document: dict[str, Any], content: dict[str, Any]) -> bool:
     return "example" in content or bool(schema.get("examples"))
 
 
+@pytest.mark.extended
 def test_whatever_is_sent_and_answered_is_described_with_an_example(
     document: dict[str, Any],
 ) -> None:

@@ -88,6 +88,7 @@ def test_the_list_is_in_the_queues_order_and_paged(project: Project, viewer: Cal
     assert seen == expected
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("state", ReviewState)
 def test_every_state_has_its_list(project: Project, viewer: Caller, state: ReviewState) -> None:
     at = NOW()

@@ -41,6 +41,7 @@ def in_doubt(client: httpx.Client) -> dict[str, Any]:
     return run
 
 
+@pytest.mark.extended
 def test_who_waits_is_told_once_a_decision_on_a_page_can_no_longer_be_undone(
     stack: Stack, receiver: Receiver
 ) -> None:
@@ -89,6 +90,7 @@ def test_a_wait_for_a_decision_returns_at_once_where_nothing_is_pending(stack: S
     assert answer.elapsed.total_seconds() < 55  # of the sixty
 
 
+@pytest.mark.extended
 def test_a_wait_for_a_decision_ends_with_its_time(stack: Stack) -> None:
     with stack.client() as client:
         run = in_doubt(client)

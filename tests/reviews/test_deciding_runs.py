@@ -132,6 +132,7 @@ def test_a_run_tells_why_nobody_is_asked_any_more(work: Work, state: str) -> Non
     assert (after["state"], after["closed"], after["outcome"]) == ("not_required", state, None)
 
 
+@pytest.mark.quick_rows(2)
 @pytest.mark.parametrize(
     ("submitted", "said", "history"),
     [
@@ -280,6 +281,7 @@ def test_undone_after_it_was_verified_again_it_waits_for_a_person(
     assert work.agent.get(f"/runs/{run['id']}").json()["review"]["state"] == "pending"
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     ("body", "status", "code"),
     [

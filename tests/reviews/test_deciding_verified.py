@@ -62,6 +62,7 @@ def both(*acts: Any) -> list[Any]:
         return [future.result() for future in [pool.submit(act, one) for one in acts]]
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(("outcome", "history"), [(PASS, (0, "passed")), (FAIL, (1, "rejected"))])
 def test_a_worker_that_ends_while_a_decision_takes_effect_leaves_the_persons_word(
     project: Project, anna: Access, outcome: Outcome, history: tuple[int, str]
@@ -81,6 +82,7 @@ def test_a_worker_that_ends_while_a_decision_takes_effect_leaves_the_persons_wor
         assert (task.attempts_used, task.last_outcome) == history
 
 
+@pytest.mark.extended
 def test_a_worker_that_ends_while_somebody_decides_leaves_the_persons_word(
     project: Project, anna: Access
 ) -> None:
@@ -100,6 +102,7 @@ def test_a_worker_that_ends_while_somebody_decides_leaves_the_persons_word(
         assert after.run.task.attempts_used == 1
 
 
+@pytest.mark.extended
 def test_a_worker_that_ends_while_a_decision_is_undone_leaves_the_review_open(
     project: Project, anna: Access
 ) -> None:
@@ -114,6 +117,7 @@ def test_a_worker_that_ends_while_a_decision_is_undone_leaves_the_review_open(
         assert after.run.task.attempts_used == 0
 
 
+@pytest.mark.extended
 def test_nobody_is_asked_about_a_cancelled_run_though_its_decision_is_undone(
     project: Project, anna: Access
 ) -> None:
@@ -128,6 +132,7 @@ def test_nobody_is_asked_about_a_cancelled_run_though_its_decision_is_undone(
     assert after.run.review_state == "not_required"
 
 
+@pytest.mark.extended
 def test_nobody_is_asked_about_a_cancelled_run_though_two_disagree(
     project: Project, anna: Access
 ) -> None:

@@ -295,6 +295,7 @@ def test_no_connection_is_held_while_somebody_reads_slowly() -> None:
     assert connection.connection is None
 
 
+@pytest.mark.extended
 def test_an_export_is_never_held_whole(
     project: Project, ann: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:

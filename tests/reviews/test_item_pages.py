@@ -346,6 +346,7 @@ def blind(project: Project, by: User, **columns: Any) -> Review:
     return held(project, by, run=run, is_blind=True, **columns)
 
 
+@pytest.mark.quick_rows(9)
 @pytest.mark.parametrize(
     "query",
     [

@@ -31,6 +31,7 @@ def way_back() -> Iterator[None]:
     migrate()
 
 
+@pytest.mark.extended
 def test_what_waits_is_still_there_after_a_way_back_and_forth(way_back: None) -> None:
     project = make_project()
     review = make_review(project, make_run(project, **DOUBTED), urgency=40)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.reviews.mail_server import running_mail_server
 from tests.runs.conftest import body_of
 from tests.stack import running_stack, wait_for
@@ -18,6 +20,7 @@ WANTS_MAILS = """
 """
 
 
+@pytest.mark.extended
 def test_a_flagged_run_is_one_mail_to_the_reviewer_who_wants_it(tmp_path: Path) -> None:
     folder = tmp_path / "stack"
     folder.mkdir()

@@ -160,6 +160,7 @@ def test_a_mail_server_that_is_away_is_no_error_of_ours(
     assert sent_at(preference) is None
 
 
+@pytest.mark.extended
 def test_each_vain_attempt_is_waited_for_twice_as_long_but_at_most_five_minutes(
     project: Project, empty_queue: None
 ) -> None:

@@ -286,6 +286,7 @@ def test_a_bigger_group_asks_no_more_queries(project: Project, mira: User) -> No
     assert counts[0] == counts[1]
 
 
+@pytest.mark.extended
 def test_more_than_a_page_takes_are_told_by_number(project: Project, mira: User) -> None:
     pattern = one_alike(project)
     runs = [make_run(project, task=pattern.run.task, **REJECTED) for _ in range(204)]

@@ -68,6 +68,7 @@ def _worked_through(access: Access) -> Iterator[UUID]:
         yield taken.uuid
 
 
+@pytest.mark.extended
 def test_ten_reviewers_decide_five_hundred_none_twice_and_none_lost(
     project: Project, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -110,6 +111,7 @@ def test_what_one_left_lying_comes_to_others_after_the_lease_and_not_before(
     assert Counter(name for mine in after for name in mine) == dict.fromkeys(left, 1)  # type: ignore[attr-defined]
 
 
+@pytest.mark.extended
 def test_of_those_who_ask_at_once_each_gets_another(project: Project) -> None:
     people = [reviewer_of(project) for _ in range(6)]
     for _ in range(ROUNDS):
@@ -123,6 +125,7 @@ def test_of_those_who_ask_at_once_each_gets_another(project: Project) -> None:
         assert len(set(got)) == 5
 
 
+@pytest.mark.extended
 def test_of_those_who_open_the_same_one_at_once_one_gets_it(project: Project) -> None:
     people = [reviewer_of(project) for _ in range(4)]
     for _ in range(ROUNDS):
@@ -147,6 +150,7 @@ def test_one_person_in_two_tabs_holds_the_same_one(project: Project) -> None:
         review.delete()
 
 
+@pytest.mark.extended
 def test_a_lease_that_runs_out_is_renewed_or_taken_never_both(project: Project) -> None:
     mira, jonas = reviewer_of(project, "mira"), reviewer_of(project, "jonas")
     for _ in range(ROUNDS):
@@ -190,6 +194,7 @@ def test_two_who_take_in_the_same_one_take_it_in_once(project: Project) -> None:
         assert Counter(map(str, said))["review.over"] == 1
 
 
+@pytest.mark.extended
 def test_deciding_a_group_and_one_of_it_at_once_decides_each_once(project: Project) -> None:
     mira, jonas = reviewer_of(project, "mira"), reviewer_of(project, "jonas")
     said = Said(outcome=Outcome.PASS)

@@ -152,6 +152,7 @@ def test_a_filter_that_means_nothing_is_said_so(project: Project, query: str) ->
     assert "Show all that wait" in answer.content.decode()
 
 
+@pytest.mark.quick_rows(4)
 @pytest.mark.parametrize(
     ("query", "found"),
     [
@@ -387,6 +388,7 @@ def test_what_waits_is_counted_beside_the_name_of_the_page(project: Project) -> 
     assert 'id="waiting" hidden' in quiet
 
 
+@pytest.mark.extended
 def test_very_many_are_counted_as_many(project: Project) -> None:
     pattern = make_review(project)
     runs = [make_run(project, task=pattern.run.task) for _ in range(100)]
@@ -433,6 +435,7 @@ def test_when_all_is_done_it_is_said_so(project: Project) -> None:
     assert "/api/v1/runs?wait=30" not in html
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("state", ["pending", "decided", "held"])
 def test_a_longer_list_asks_no_more_queries(project: Project, mira: User, state: str) -> None:
     columns = {**OVER, "state": ReviewState(state)}
@@ -447,6 +450,7 @@ def test_a_longer_list_asks_no_more_queries(project: Project, mira: User, state:
     assert counts[0] == counts[1]
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("state", ["pending", "decided", "expired"])
 def test_more_than_a_page_are_turned_over_without_gap_or_repetition(
     project: Project, mira: User, state: str

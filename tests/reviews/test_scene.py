@@ -10,6 +10,7 @@ from verification.runs.models import Review, RunFile
 pytestmark = pytest.mark.django_db
 
 
+@pytest.mark.extended
 def test_the_scene_has_all_kinds_of_reviews_and_a_past() -> None:
     scene = make_scene(make_project(), decisions=60)
 

@@ -249,6 +249,7 @@ def test_a_reader_that_dies_blames_no_run(
     assert progress.matched == 0
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("ends", ["closed", "stopped"])
 def test_what_is_given_up_leaves_no_reader_at_work(
     project: Project, monkeypatch: pytest.MonkeyPatch, ends: str
@@ -389,6 +390,7 @@ def test_a_file_that_does_not_load_is_refused(project: Project) -> None:
         wish_of(process, "name: [", 0)
 
 
+@pytest.mark.extended
 def test_the_runs_of_a_rare_phase_are_found_by_their_index(project: Project) -> None:
     generate_runs(project, 2_000)
     judged = make_run(project, phase="rare")

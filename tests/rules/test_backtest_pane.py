@@ -188,6 +188,7 @@ class TestNeverTried:
         checked = check(source, project.processes.get())
         return [(one.code, one.line) for one in checked.warnings if one.code == "rule.never_tried"]
 
+    @pytest.mark.extended
     def test_a_hard_pattern_is_warned_of_until_it_was_tried(self, project: Project) -> None:
         process = project.processes.get()
         assert process.published is not None

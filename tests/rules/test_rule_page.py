@@ -417,6 +417,7 @@ def begun(project: Project, user: User, text: str) -> None:
     save_draft(draft=draft, lock_version=draft.lock_version, source_text=text)
 
 
+@pytest.mark.quick_rows(2)
 @pytest.mark.parametrize(
     ("query", "names", "published"),
     [

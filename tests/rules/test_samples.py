@@ -207,6 +207,7 @@ def test_it_is_paid_from_the_process(project: Project, server: ModelServer) -> N
     assert spending.spent_usd == sample.cost_usd == USD_A_CALL
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("script", [AWAY, NOISE])
 def test_what_is_not_heard_is_doubt_about_no_run(
     project: Project, server: ModelServer, script: Any
@@ -413,6 +414,7 @@ def test_the_lot_falls_alike_each_time_and_decided_runs_can_be_asked_for(
     assert draw(wish(project), Drawn.DECIDED, 10).run_ids == [known.pk]
 
 
+@pytest.mark.extended
 def test_decided_runs_are_found_by_their_index(project: Project, server: ModelServer) -> None:
     generate_runs(project, 2_000)
     decided(project, "fail", "BAD")

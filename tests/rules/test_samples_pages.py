@@ -222,6 +222,7 @@ def test_a_rule_that_counts_otherwise_has_other_figures(
     assert len(server.asked) == 1
 
 
+@pytest.mark.extended
 def test_many_runs_take_no_more_queries(
     project: Project, editor: Client, server: ModelServer
 ) -> None:

@@ -10,10 +10,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from loomverify.errors import InputError
+from tests.tiers import long_search
 from verification.runs.intake.archive import check_archive, clean_path, read_archive
 from verification.runs.intake.schemas import MAX_FILES
 from verification.runs.intake.unpacking import MAX_HEADER_BYTES, MAX_MEMBERS
@@ -139,6 +140,7 @@ def test_the_same_place_twice_is_refused(
     assert refusal(pack(*[(name, b"x") for name in names])).code == "path.duplicate"
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("pack", [tar_gz, zipped])
 def test_too_many_files_are_refused(pack: Callable[..., io.BytesIO]) -> None:
     archive = pack(*[(f"f{number}", b"") for number in range(MAX_FILES + 1)])
@@ -368,6 +370,7 @@ def test_a_gzip_of_several_members_is_read_to_its_end() -> None:
     assert dict(read_archive(archive, loc=LOC)) == {"a": bytes(range(256)) * 100}
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     ("build", "code"),
     [
@@ -408,7 +411,7 @@ def test_a_truncated_archive_is_refused_wherever_it_ends(pack: Callable[..., io.
     assert taken == []
 
 
-@settings(max_examples=400, deadline=None)
+@long_search(400)
 @given(
     st.sampled_from([tar_gz, zipped]),
     st.lists(st.tuples(st.integers(0, 5_000), st.integers(0, 255)), min_size=1, max_size=8),

@@ -28,6 +28,8 @@ from tests.runs.conftest import body_of
 from tests.stack import Stack, running_stack
 from verification.golden.cases.examples import DOCUMENT as DOCUMENT_OF_CASE
 
+pytestmark = pytest.mark.extended
+
 DOCUMENT = openapi_document()
 SCHEMA = schemathesis.openapi.from_dict(DOCUMENT)
 FOUND = list(SCHEMA.get_all_operations())

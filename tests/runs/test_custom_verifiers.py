@@ -48,6 +48,7 @@ def test_what_a_verifier_returned_is_the_result_of_the_run(agent: Caller) -> Non
     assert (run["verdict"], run["result"]) == ("accept", {"x": 1, "y": 0})
 
 
+@pytest.mark.extended
 def test_each_run_tells_its_verifier_which_attempt_it_is(agent: Caller) -> None:
     said = [
         verified(agent, "the_attempt", task={"id": "t"}, output=output)["findings"][0]["message"]
@@ -115,6 +116,7 @@ def test_a_verifier_that_stays_broken_asks_a_person(agent: Caller, project: Proj
     assert Review.objects.get().state == "pending"
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     ("verifier", "verdict"),
     [
@@ -141,6 +143,7 @@ def test_operators_find_the_stack_with_the_tier(agent: Caller, project: Project)
     assert kept.endswith("KeyError: 'All quarters are summed up.'\n")
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("form", ["findings.sarif", "junit.xml", "report.md"])
 def test_a_rejection_leaves_in_every_format(agent: Caller, form: str) -> None:
     run = verified(agent, "rejects", output="The total is 11.")

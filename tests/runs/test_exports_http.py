@@ -36,6 +36,7 @@ def broken(caller: Caller) -> dict[str, Any]:
     return caller.submit(task=task, files={"a.json": "{"})
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("export", RunExport)
 def test_an_export_is_an_attachment_of_its_type(
     agent: Caller, viewer: Caller, export: RunExport
@@ -69,6 +70,7 @@ def test_a_real_run_tells_the_same_in_every_format(agent: Caller) -> None:
     assert finding["fingerprint"] in {row["fingerprint"] for row in rows}
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("name", EVERY_OF_A_RUN)
 def test_a_run_under_way_is_not_exported(agent: Caller, name: str) -> None:
     run = agent.post("/runs", body_of()).json()["id"]
@@ -78,6 +80,7 @@ def test_a_run_under_way_is_not_exported(agent: Caller, name: str) -> None:
     assert problem(answer) == (409, "run.not_over", [])
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("name", EVERY_OF_A_RUN)
 def test_a_run_of_another_project_does_not_exist(
     agent: Caller, outsider: Caller, name: str
@@ -96,6 +99,7 @@ def test_without_a_key_nothing_is_exported(path: str) -> None:
     assert Client().get(f"/api/v1{path}").status_code == 401
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("path", TABLES)
 def test_a_table_holds_what_the_filters_find_in_this_project(
     agent: Caller, outsider: Caller, path: str
@@ -112,6 +116,7 @@ def test_a_table_holds_what_the_filters_find_in_this_project(
     assert answer[CUT_HEADER] == "false"
 
 
+@pytest.mark.quick_rows(2)
 @pytest.mark.parametrize("path", TABLES)
 @pytest.mark.parametrize(
     ("query", "status", "code"),
@@ -211,6 +216,7 @@ def test_a_page_filter_that_makes_no_sense_is_said_so(name: str) -> None:
     assert "Give one of pass" in answer.content.decode()
 
 
+@pytest.mark.extended
 def test_exports_are_described_with_every_status() -> None:
     document = json.loads(Client().get("/api/v1/openapi.json").content)
     described = {

@@ -189,6 +189,7 @@ def test_a_report_never_turns_doubt_into_a_verdict(columns: dict[str, Any], titl
     assert shown.startswith(f"<h1>{title}")
 
 
+@pytest.mark.quick_rows(12)
 @pytest.mark.django_db
 @pytest.mark.parametrize("text", HOSTILE)
 def test_a_hostile_run_gives_a_report_with_nothing_of_its_own(text: str) -> None:
@@ -238,6 +239,7 @@ def test_a_report_tells_votes_and_claims_with_what_they_come_to() -> None:
     assert "It names no evidence that was submitted." in text
 
 
+@pytest.mark.quick_rows(13)
 @pytest.mark.django_db
 @pytest.mark.parametrize("text", HOSTILE)
 def test_what_judges_and_claims_say_stays_text(text: str) -> None:

@@ -103,6 +103,7 @@ def test_a_long_table_ends_at_its_bound_and_says_so() -> None:
     assert answer["Content-Disposition"] == 'attachment; filename="runs-newest.csv"'
 
 
+@pytest.mark.extended
 @pytest.mark.django_db
 def test_an_export_asks_once_for_a_thousand_runs(django_assert_num_queries: Any) -> None:
     project = make_project()

@@ -99,6 +99,7 @@ def test_a_late_ending_corrects_history() -> None:
     assert counts(project) == {"fail": 1}
 
 
+@pytest.mark.extended
 def test_an_hour_can_be_recomputed_again_and_again() -> None:
     project = make_project()
     run = make_run(project, created_at=timezone.now() - timedelta(hours=30))

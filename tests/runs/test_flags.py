@@ -77,6 +77,7 @@ def test_doubt_opens_a_review_with_its_reason_and_place_in_the_queue(
 UNSURE = '{"passed": true, "confidence": 0.3}'
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     ("script", "tier", "reasons", "urgency"),
     [
@@ -111,6 +112,7 @@ def test_what_judges_leave_in_doubt_is_reviewed_and_their_plain_words_are_not(
     assert run["review"]["state"] == ("pending" if reasons else "not_required")
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("kind", ["partial", "rejected"])
 @pytest.mark.parametrize("is_asked", [True, False], ids=["asked", "not-asked"])
 def test_plain_verdicts_are_reviewed_where_the_process_wants_it(

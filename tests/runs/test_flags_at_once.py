@@ -60,6 +60,7 @@ def states() -> dict[str, int]:
     return {state: found.count(state) for state in sorted(set(found))}
 
 
+@pytest.mark.extended
 def test_runs_that_end_at_the_same_moment_never_exceed_the_cap(agent: Caller) -> None:
     asked_process(agent.project, "{cap_per_day: 3}", tier=2)
     for _ in range(2):  # the second time the day is full already
@@ -72,6 +73,7 @@ def test_runs_that_end_at_the_same_moment_never_exceed_the_cap(agent: Caller) ->
     assert OutboxEvent.objects.filter(topic="review.requested").count() == 3
 
 
+@pytest.mark.extended
 def test_chance_is_on_top_of_the_cap_also_under_load(agent: Caller) -> None:
     asked_process(
         agent.project, "{reasons: [undecided, rejected], sample_rate: 1, cap_per_day: 2}", tier=2
@@ -102,6 +104,7 @@ def test_two_relays_close_each_review_once(transactional_db: None) -> None:
     assert Run.objects.filter(review_state="not_required").count() == 5
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("is_settled", [True, False], ids=["settles", "in-doubt"])
 def test_what_is_decided_while_the_run_is_verified_again_is_kept_or_comes_too_late(
     agent: Caller, is_settled: bool

@@ -67,6 +67,7 @@ def test_a_short_log_that_speaks_of_a_cut_was_not_cut(run: Run) -> None:
     assert "of the middle" not in page_of(row)
 
 
+@pytest.mark.quick_rows(2)
 @pytest.mark.parametrize(
     ("query", "first", "ways"),
     [
@@ -106,6 +107,7 @@ def test_a_log_that_is_no_longer_kept_is_not_found(run: Run) -> None:
         page_of(row, status=404)
 
 
+@pytest.mark.extended
 def test_a_log_of_two_megabytes_is_bounded_on_the_page(run: Run) -> None:
     row = make_gate(live_of(run), log=b"\x1b[31m.\x1b[0m" * (MAX_STREAM_BYTES // 5))
 

@@ -426,6 +426,7 @@ def test_many_failures_take_as_many_queries_as_one(run: Run) -> None:
     assert queries_of(gate_url(row), run) == queries_of(gate_url(one_row), run)
 
 
+@pytest.mark.extended
 def test_ten_thousand_tests_and_lines_of_many_files_are_a_page_like_others(run: Run) -> None:
     bad = [failed(f"t[{n}]", suite=f"m{n % 99}.T", message="E no\n" * 90) for n in range(1_000)]
     good = [passed(f"test_{n}", suite=f"m{n % 99}.T") for n in range(9_000)]

@@ -218,6 +218,7 @@ BODIES: dict[str, tuple[Any, int, str, list[Any]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("name", BODIES)
 def test_a_hostile_body_is_refused_soon_and_stores_nothing(
     stack: Stack, client: httpx.Client, name: str
@@ -239,6 +240,7 @@ def test_a_hostile_body_is_refused_soon_and_stores_nothing(
     assert megabytes(stack) < MAX_MEGABYTES
 
 
+@pytest.mark.quick_rows(7)
 @pytest.mark.parametrize("name", ODDITIES)
 def test_odd_parts_are_refused_and_store_nothing(
     stack: Stack, client: httpx.Client, name: str
@@ -308,6 +310,7 @@ def test_an_odd_header_is_taken_or_refused(
     assert answer.status_code == status
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "headers",
     [
@@ -434,6 +437,7 @@ def test_another_method_is_refused_with_those_that_are_taken(
     assert answer.headers["Content-Type"] == "application/problem+json"
 
 
+@pytest.mark.quick_rows(2)
 @pytest.mark.parametrize(
     "path", ["/nothing", "/runs/", "/runs/1", "/runs/%00", "/%ff", "/../v2/runs"]
 )

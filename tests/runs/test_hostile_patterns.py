@@ -68,6 +68,7 @@ def in_files(text: bytes, count: int) -> io.BytesIO:
     return packed
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     ("name", "patterns", "text", "count"),
     [
@@ -94,6 +95,7 @@ def test_no_pattern_holds_a_run_or_blames_its_work(
         assert verdicts == {"r0": "unknown", "r1": "satisfied"}
 
 
+@pytest.mark.extended
 def test_other_runs_go_on_meanwhile(stack: Stack, client: httpx.Client) -> None:
     process_of(client, "holding", [f"(a?){{{number}}}b" for number in range(900, 920)], "hard")
     held = submitted(client, "holding", in_files(SLOW_TEXT, 1), wait=0)
@@ -105,6 +107,7 @@ def test_other_runs_go_on_meanwhile(stack: Stack, client: httpx.Client) -> None:
     assert max(stack.peak_megabytes("worker").values()) < MAX_MEGABYTES
 
 
+@pytest.mark.extended
 def test_a_pattern_of_old_is_named_with_its_column_and_only_observed(client: httpx.Client) -> None:
     rule = RULE.format(name="old", pattern="'TODO(?!ne)'", enforcement="hard")
     added = client.post("/processes", content=(HEAD.format(name="old") + rule).encode())

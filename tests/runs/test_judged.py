@@ -166,6 +166,7 @@ def test_the_same_work_again_is_answered_by_the_earlier_reply(
     assert (tier.calls, tier.cached, second.cost_usd) == (0, 1, Decimal(0))
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "other",
     [

@@ -120,6 +120,7 @@ def test_an_answer_that_left_it_in_doubt_is_not_taken_again(
     assert (run.verdict, calls_of(run)[-1].cached) == ("accept", False)
 
 
+@pytest.mark.extended
 def test_a_second_doubt_is_waited_for_longer(agent: Caller, server: ModelServer) -> None:
     run = work_on(submit(agent))
     pauses = []

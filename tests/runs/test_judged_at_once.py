@@ -43,6 +43,7 @@ def server(project: Project) -> Iterator[ModelServer]:
         yield server
 
 
+@pytest.mark.extended
 def test_two_workers_ask_once(agent: Caller, server: ModelServer) -> None:
     server.script[:] = [Said(PASSING, seconds=0.5)]
     run = submit(agent)
@@ -56,6 +57,7 @@ def test_two_workers_ask_once(agent: Caller, server: ModelServer) -> None:
     assert OutboxEvent.objects.filter(topic="run.finished").count() == 1
 
 
+@pytest.mark.extended
 def test_a_run_cancelled_while_its_judge_is_asked_stays_cancelled_and_is_paid(
     agent: Caller, server: ModelServer
 ) -> None:
@@ -75,6 +77,7 @@ def test_a_run_cancelled_while_its_judge_is_asked_stays_cancelled_and_is_paid(
     assert not OutboxEvent.objects.exists()
 
 
+@pytest.mark.extended
 def test_a_worker_that_lost_its_run_writes_no_end(agent: Caller, server: ModelServer) -> None:
     run = submit(agent)
     taken = Run.objects.filter(pk=run.pk)
@@ -89,6 +92,7 @@ def test_a_worker_that_lost_its_run_writes_no_end(agent: Caller, server: ModelSe
     assert (run.verdict, len(server.asked)) == ("accept", 1)
 
 
+@pytest.mark.extended
 def test_who_takes_over_hears_what_was_paid_for(agent: Caller, server: ModelServer) -> None:
     """The answer was written, its reading was not."""
     run = submit(agent)
@@ -112,6 +116,7 @@ def test_who_takes_over_hears_what_was_paid_for(agent: Caller, server: ModelServ
     assert run.cost_usd == Decimal("0.003")
 
 
+@pytest.mark.extended
 def test_votes_are_written_by_one_thread(agent: Caller, server: ModelServer) -> None:
     server.script[:] = [PASSING, together(3, PASSING)]
 

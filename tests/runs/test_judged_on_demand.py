@@ -47,6 +47,7 @@ def test_asking_for_it_brings_the_next_turn_forward(agent: Caller, server: Model
     assert (run.verdict, run.evaluations.count()) == ("accept", 2)
 
 
+@pytest.mark.extended
 def test_a_run_in_doubt_keeps_its_version_whatever_is_activated_meanwhile(
     agent: Caller, server: ModelServer, project: Project
 ) -> None:
@@ -66,6 +67,7 @@ def test_a_run_in_doubt_keeps_its_version_whatever_is_activated_meanwhile(
     assert versions_of(run) == [first.number] * 3
 
 
+@pytest.mark.extended
 def test_a_run_that_is_over_is_verified_again_by_what_is_active_then_and_says_so(
     agent: Caller, server: ModelServer, project: Project
 ) -> None:
@@ -92,6 +94,7 @@ def test_a_run_that_is_over_is_verified_again_by_what_is_active_then_and_says_so
     assert f">v{first} before</a>" in text
 
 
+@pytest.mark.extended
 def test_evaluations_name_the_build_that_ran_and_not_that_of_their_version(
     agent: Caller, server: ModelServer, project: Project
 ) -> None:
@@ -148,6 +151,7 @@ def test_a_finished_doubt_is_verified_again_on_demand_and_waits_like_a_first(
     assert Review.objects.get().state == "pending"
 
 
+@pytest.mark.extended
 def test_the_pauses_of_a_doubt_that_was_asked_for_begin_anew(
     agent: Caller, server: ModelServer
 ) -> None:
@@ -166,6 +170,7 @@ def test_the_pauses_of_a_doubt_that_was_asked_for_begin_anew(
     assert 12 <= (run.next_at - run.undecided_since).total_seconds() <= 18
 
 
+@pytest.mark.extended
 def test_an_evaluation_that_was_given_up_is_not_taken_up_after_a_later_one(
     agent: Caller, server: ModelServer
 ) -> None:

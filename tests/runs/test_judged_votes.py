@@ -37,6 +37,7 @@ def says(server: ModelServer, *votes: str) -> None:
     server.script[:] = [PASSING, *votes]
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     ("votes", "verdict", "reason_code", "confidence"),
     [

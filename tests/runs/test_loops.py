@@ -59,6 +59,7 @@ def test_what_a_judge_gives_is_kept_by_its_parts_and_adds_up(
     assert told["loop"]["decision"] == "finish"
 
 
+@pytest.mark.quick_rows(2)
 @pytest.mark.parametrize(
     "score", [9, "good", {"correctness": 3}, {**GIVEN, "practice": 2}, None, [GIVEN]]
 )

@@ -64,10 +64,12 @@ def test_every_refusal_is_a_problem_document(document: dict[str, Any]) -> None:
     assert kinds == {("application/problem+json",)}
 
 
+@pytest.mark.extended
 def test_the_document_is_the_same_each_time(document: dict[str, Any]) -> None:
     assert json.loads(Client().get("/api/v1/openapi.json").content) == document
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("name", ["smallest", "whole"])
 def test_the_examples_of_a_submission_are_taken(
     agent: Caller, document: dict[str, Any], name: str

@@ -173,6 +173,7 @@ def test_no_file_takes_the_place_of_another_whose_name_grows_alike(
     assert Run.objects.get(uuid=run["id"]).files.count() == 2
 
 
+@pytest.mark.extended
 def test_what_a_tool_gave_may_be_large(agent: Caller, project: Project) -> None:
     Project.objects.filter(pk=project.pk).update(redaction_patterns=TOKEN)
     rows = [{"id": number, "near": [0.5] * 8} for number in range(20_000)]
@@ -184,6 +185,7 @@ def test_what_a_tool_gave_may_be_large(agent: Caller, project: Project) -> None:
     assert kept["result"] == {"rows": rows, "[redacted]": 1}
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("where", ["output", "files"])
 def test_patterns_that_take_too_long_refuse_the_run_and_store_nothing(
     agent: Caller, project: Project, where: str

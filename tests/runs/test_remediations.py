@@ -212,6 +212,7 @@ def test_a_run_that_names_it_answers_by_itself(
     assert Remediation.objects.count() == 1
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     ("named", "code"),
     [
@@ -249,6 +250,7 @@ def test_a_rejected_run_of_others_counts_nothing_against_a_claim(
     assert found(agent, asked["id"])["state"] == "resolved"
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     ("run", "status", "code"),
     [
@@ -348,6 +350,7 @@ VERBS = {
 }
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("verb", VERBS)
 def test_roles_and_projects_bound_who_may_act(
     viewer: Caller, outsider: Caller, agent: Caller, asked: dict[str, Any], verb: str

@@ -114,6 +114,7 @@ def test_a_claim_at_the_moment_of_expiry_leaves_it_expired(project: Project) -> 
         assert (asked.state, ends(asked.run)) == (RemediationState.EXPIRED, 1)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     ("verdict", "outcome", "state", "attempts"),
     [

@@ -29,6 +29,7 @@ def project() -> Project:
     return project
 
 
+@pytest.mark.quick_rows(12)
 @pytest.mark.parametrize(
     ("filters", "titles"),
     [

@@ -200,6 +200,7 @@ def test_the_same_content_is_kept_once(agent: Caller) -> None:
     assert RunFile.objects.count() == 3
 
 
+@pytest.mark.quick_rows(2)
 @pytest.mark.parametrize(
     ("parts", "expected"),
     [
@@ -229,6 +230,7 @@ def test_odd_parts_are_refused_by_name(
     assert not Run.objects.exists()
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     ("raw", "content_type", "status"),
     [
@@ -264,6 +266,7 @@ def test_what_the_project_redacts_is_never_stored(agent: Caller, project: Projec
     assert download.content == b"[redacted]"
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("wait", ["-1", "61", "soon"])
 def test_a_wait_out_of_range_is_refused(agent: Caller, wait: str) -> None:
     answer = agent.post(f"/runs?wait={wait}", body_of())

@@ -236,6 +236,7 @@ def test_the_events_tell_the_story_in_order(agent: Caller) -> None:
     assert {"rule_applied"} <= {event["kind"] for event in events}
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("path", ["", "/evaluations", "/events", "/files/a.txt"])
 def test_another_projects_run_is_not_found(agent: Caller, outsider: Caller, path: str) -> None:
     run = agent.submit(files={"a.txt": "x"})

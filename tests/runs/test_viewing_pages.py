@@ -72,6 +72,7 @@ def part_of(html: str) -> str:
     return unescape(found[1])
 
 
+@pytest.mark.quick_rows(2)
 @pytest.mark.parametrize(
     ("path", "shown"),
     [
@@ -96,6 +97,7 @@ def test_what_a_browser_could_run_is_shown_as_text_and_served_nowhere(run: Run, 
     assert get(run, url_of(run, "run_pages", path)).status_code == 404
 
 
+@pytest.mark.quick_rows(4)
 @pytest.mark.parametrize(
     ("content", "path", "shown"),
     [
@@ -149,6 +151,7 @@ def test_an_output_that_looks_like_markdown_or_json_has_two_views(
 FOUND = {"path": "sales.csv", "line": 3}
 
 
+@pytest.mark.quick_rows(3)
 @pytest.mark.parametrize(
     ("findings", "query", "view"),
     [
@@ -225,6 +228,7 @@ def test_nobody_from_elsewhere_sees_a_content(run: Run, name: str, path: str) ->
     assert signed_in(make_user(run.project)).get(foreign).status_code == 404
 
 
+@pytest.mark.quick_rows(7)
 @pytest.mark.parametrize(("name", "path"), PARTS)
 @pytest.mark.parametrize("wrong", ["../plot.png", "plot.png/", "%00", "plot.png%00", "none"])
 def test_no_other_path_leads_anywhere(run: Run, name: str, path: str, wrong: str) -> None:
@@ -272,6 +276,7 @@ def test_the_next_pages_are_a_link_away(run: Run) -> None:
     assert "?page=5" in html
 
 
+@pytest.mark.quick_rows(2)
 @pytest.mark.parametrize(
     "query",
     [

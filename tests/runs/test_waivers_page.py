@@ -293,6 +293,7 @@ def test_an_empty_page_says_how_a_finding_is_waived(run: Run) -> None:
     assert "?reason_code=security_failed" in html
 
 
+@pytest.mark.extended
 def test_a_longer_list_and_more_findings_ask_no_more_queries(run: Run) -> None:
     client = visitor(run.project)
     many = rejected(run.project, *(problem(line=n) for n in range(9)))

@@ -8,11 +8,12 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from loomverify.errors import InputError
 from tests.runs.conftest import Caller, body_of
+from tests.tiers import long_search
 from verification.runs.intake.description import WHOLE
 from verification.runs.intake.reading import inline_files, parse_body, validate_body
 from verification.runs.intake.schemas import RunIn
@@ -113,6 +114,7 @@ def test_a_wrong_kind_is_refused_at_its_place(place: Place, kind: str) -> None:
     assert all(loc[1 : 1 + len(place)] == place for loc in locs), locs
 
 
+@pytest.mark.extended
 def test_nothing_of_a_refused_submission_is_stored(agent: Caller) -> None:
     statuses = {
         agent.post("/runs", with_value(place, KINDS[kind])).status_code
@@ -132,12 +134,8 @@ ANYTHING = st.recursive(
 )
 
 
-@settings(
-    max_examples=150,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@pytest.mark.extended
+@long_search(150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     changes=st.dictionaries(st.sampled_from([*RunIn.model_fields, "unknown"]), ANYTHING, max_size=5)
 )
@@ -147,7 +145,7 @@ def test_no_submission_is_our_fault(agent: Caller, changes: dict[str, Any]) -> N
     assert answer.status_code in {202, 400, 404, 413, 422}, answer.content
 
 
-@settings(max_examples=300, deadline=None)
+@long_search(300)
 @given(
     st.binary(max_size=200) | st.text(alphabet='{}[]",:0e-\\u d8tfn', max_size=60).map(str.encode)
 )

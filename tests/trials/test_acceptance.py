@@ -97,6 +97,7 @@ def test_a_project_without_anything_lacks_figures_for_every_target(project: Proj
     assert found[3].missing == "20 more decided samples before and 20 more decided samples since"
 
 
+@pytest.mark.extended
 def test_answers_that_could_not_be_read_in_the_end_stay_below_one_in_a_hundred(
     project: Project,
 ) -> None:
@@ -147,6 +148,7 @@ def test_few_judged_runs_say_nothing_of_one_in_a_hundred_unless_it_is_certain(
     assert counted(project, "unreadable") == (5, 10, MISSED)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     ("decided", "undecided", "state"),
     [(18, 2, MET), (17, 3, MISSED), (9, 1, TOO_FEW), (0, 0, TOO_FEW), (0, 6, MISSED)],
@@ -467,6 +469,7 @@ def sampled(
     ]  # fmt: skip
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     ("before", "after", "state"),
     [
@@ -551,6 +554,7 @@ def refreshed_of(project: Project) -> dict[str, tuple[int, int, TargetState]]:
     return standing_of(project)
 
 
+@pytest.mark.extended
 def test_hours_that_are_over_are_counted_once_and_again_when_they_change(trial: Trial) -> None:
     project = trial.project
     add_rules(project, "no-placeholders")
@@ -594,6 +598,7 @@ def compared_twice(trial: Trial) -> tuple[Comparison, Comparison]:
     return older, newer
 
 
+@pytest.mark.extended
 def test_a_run_of_several_trials_counts_in_its_newest_comparison(trial: Trial) -> None:
     project = trial.project
     older, newer = compared_twice(trial)
@@ -627,6 +632,7 @@ def test_a_run_of_several_trials_counts_in_its_newest_comparison(trial: Trial) -
     assert told() == [(0, 1), (1, 1)]
 
 
+@pytest.mark.extended
 def test_what_people_rejected_rightly_in_one_trial_need_not_complete_in_another(
     trial: Trial,
 ) -> None:

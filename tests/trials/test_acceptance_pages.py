@@ -68,6 +68,7 @@ def test_an_empty_project_is_told_what_is_missing_in_numbers(
     assert "Not replayed yet by the verifier that judges now." in html
 
 
+@pytest.mark.extended
 def test_every_number_opens_exactly_its_rows(project: Project, client: Client) -> None:
     fill(project)
     html = get(client, project).content.decode()
@@ -79,6 +80,7 @@ def test_every_number_opens_exactly_its_rows(project: Project, client: Client) -
         assert (page.context["count"], len(page.context["rows"])) == (int(number), int(number))
 
 
+@pytest.mark.extended
 def test_the_rows_of_every_part_are_shown_with_a_way_to_each(
     project: Project, client: Client
 ) -> None:
@@ -108,6 +110,7 @@ def test_rows_of_two_kinds_follow_each_other_page_by_page(
     assert len(seen) == len(set(seen)) == page.context["count"] == 6
 
 
+@pytest.mark.extended
 def test_the_page_takes_the_same_statements_for_any_number_of_rows(
     project: Project, client: Client
 ) -> None:

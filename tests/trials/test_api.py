@@ -184,6 +184,7 @@ def test_a_trial_tells_its_matrix_classes_and_gate(project: Project, viewer: Cal
     assert gate["criteria"][0]["missing"] == "22 more discordant pairs"
 
 
+@pytest.mark.extended
 def test_an_open_gate_is_told_with_what_it_rests_on(project: Project, viewer: Caller) -> None:
     trial = make_trial(project)
     fill_open(trial)
@@ -477,6 +478,7 @@ def test_whatever_number_there_is_is_read_with_as_many_queries(
     assert counted(ALL) == before
 
 
+@pytest.mark.extended
 def test_an_answer_leads_to_every_address_of_the_trial(document: dict[str, Any]) -> None:
     links = document["paths"]["/api/v1/shadow/trials"]["post"]["responses"]["201"]["links"]
 
@@ -505,6 +507,7 @@ def test_the_example_of_an_answer_is_a_whole_one(
     assert json.loads(answer(**example).model_dump_json()) == example
 
 
+@pytest.mark.extended
 def test_the_examples_of_wishes_are_taken(project: Project, admin: Caller) -> None:
     make_legacy(project)
     trial = Trial.objects.get(uuid=started(admin, **examples.START)["id"])

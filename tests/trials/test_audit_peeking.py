@@ -9,6 +9,7 @@ from decimal import Decimal
 from functools import cache
 
 import numpy as np
+import pytest
 
 from verification.engine.cutover import Corpus, Evidence, Flips, GateState, Pairs, People, gate
 
@@ -37,6 +38,7 @@ def is_open(accepted: int, added: int, fixed: int, kept: int) -> bool:
     return gate(evidence).state is GateState.OPEN
 
 
+@pytest.mark.extended
 def test_looked_at_often_it_is_ever_open_in_one_of_twenty_equal_trials_at_most() -> None:
     chance = np.random.default_rng(1947)
     good = 1 - NOISE

@@ -36,6 +36,7 @@ def test_the_database_draws_the_same_runs(rate: float, draw: Draw) -> None:
     assert found == {run for run in runs if is_drawn(TRIAL, run, rate, draw)}
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("rate", [0.01, 0.1, 0.5, 0.9])
 def test_as_many_are_drawn_as_the_rate_says(rate: float) -> None:
     drawn = sum(is_drawn(TRIAL, run, rate) for run in some_runs(RUNS))

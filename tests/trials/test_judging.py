@@ -513,6 +513,7 @@ def test_moves_come_before_what_both_reject_and_nothing_else_comes(trial: Trial)
     assert parts == [MOVES] * 10 + [REJECTS] * 2
 
 
+@pytest.mark.extended
 def test_the_place_in_the_walk_does_not_tell_the_class(trial: Trial, settings: Any) -> None:
     settings.SECRET_KEY = "lots that are drawn the same in every test"
     for number in range(40):
@@ -633,6 +634,7 @@ def test_asked_for_laxer_moves_stricter_ones_come_too(trial: Trial) -> None:
     assert set(walked(trial, wish=Wish.of({"move": "laxer"}))) == rows
 
 
+@pytest.mark.quick_rows(3)
 @pytest.mark.parametrize(
     ("query", "count"),
     [

@@ -45,6 +45,7 @@ def says(access: Access, row: Comparison, said: str) -> Callable[[], Any]:
     return act
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("words", [("new", "new", "new"), ("new", "old", "both")])
 def test_nobodys_word_is_lost_when_all_speak_at_once(
     trial: Trial, people: list[Access], words: tuple[str, ...]

@@ -188,6 +188,7 @@ def order_of(page: str) -> list[str]:
     return re.findall(r"(Rejected|Accepted)", words_of(sides))
 
 
+@pytest.mark.extended
 def test_each_reviewer_sees_the_order_that_was_drawn_for_them(trial: Trial) -> None:
     row, project = compared(trial), trial.project
     people = [person(project, f"person-{number}") for number in range(12)]
@@ -485,6 +486,7 @@ def test_once_one_went_on_the_sides_are_shown(trial: Trial, mira: User) -> None:
     assert f"saw the {side} one first" in words_of(page)
 
 
+@pytest.mark.extended
 def test_taking_back_what_was_shown_says_that_somebody_else_has_to(
     trial: Trial, mira: User
 ) -> None:

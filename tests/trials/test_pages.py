@@ -83,6 +83,7 @@ def test_a_trial_stands_with_its_sides_figures_and_gate(viewer: Client, project:
     assert "$1.28" in text
 
 
+@pytest.mark.extended
 def test_the_gate_of_a_trial_that_lacks_nothing_stands_open_in_the_list(
     viewer: Client, project: Project
 ) -> None:
@@ -211,6 +212,7 @@ FILTERS = [
 ]
 
 
+@pytest.mark.quick_rows(7)
 @pytest.mark.parametrize(("query", "count"), FILTERS)
 def test_the_list_is_narrowed_by_what_stands_in_the_address(
     viewer: Client, project: Project, query: dict[str, str], count: int
@@ -245,6 +247,7 @@ def test_the_criteria_stand_with_their_figures_and_what_is_missing(
     assert "Golden corpus unharmed replay the golden corpus" in text
 
 
+@pytest.mark.extended
 def test_an_open_gate_says_so_with_every_criterion(viewer: Client, project: Project) -> None:
     trial = make_trial(project)
     fill_open(trial)
@@ -257,6 +260,7 @@ def test_an_open_gate_says_so_with_every_criterion(viewer: Client, project: Proj
     assert not panel.is_corpus_asked
 
 
+@pytest.mark.extended
 def test_every_figure_of_the_panel_leads_to_a_page(viewer: Client, project: Project) -> None:
     trial = make_trial(project)
     fill_open(trial)
@@ -394,6 +398,7 @@ def test_a_trial_of_another_project_is_not_found(viewer: Client, project: Projec
     assert viewer.get(path).status_code == 404
 
 
+@pytest.mark.extended
 def test_nothing_that_was_submitted_becomes_markup(viewer: Client, project: Project) -> None:
     scene = make_shadow_scene(project)
 
@@ -403,6 +408,7 @@ def test_nothing_that_was_submitted_becomes_markup(viewer: Client, project: Proj
         assert "<img src=x" not in html
 
 
+@pytest.mark.extended
 def test_a_trial_in_any_state_has_its_page(viewer: Client, project: Project) -> None:
     make_shadow_scene(project)
 

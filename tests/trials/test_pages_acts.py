@@ -146,6 +146,7 @@ def test_a_version_of_a_process_is_tried_by_the_same_verifier(
     assert trial.ends_at is not None
 
 
+@pytest.mark.quick_rows(5)
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -187,6 +188,7 @@ def test_who_looks_on_changes_nothing(viewer: Client, project: Project, name: st
     assert viewer.get(url(trial, name)).status_code in (403, 405)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("name", ["trial_promote", "trial_roll_back"])
 def test_an_editor_neither_promotes_nor_rolls_back(
     editor: Client, project: Project, name: str
@@ -363,6 +365,7 @@ def test_a_gate_that_is_not_open_promotes_by_an_override_alone(
     assert "We must" in audit
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "sent",
     [{"reason": ""}, {"reason": "x", "watch_days": "0"}, {"reason": "x", "watch_days": "91"}],
@@ -395,6 +398,7 @@ def test_what_golden_cases_say_stands_on_the_page_until_the_gate_has_heard_them(
     assert "Say why it is to judge runs all the same." in text_of(answer.content)
 
 
+@pytest.mark.extended
 def test_processes_that_a_new_verifier_would_judge_untried_are_named(
     admin: Client, project: Project
 ) -> None:
@@ -447,6 +451,7 @@ def test_a_drift_alarm_proposes_the_way_back(admin: Client, project: Project) ->
     assert "Since the cutover runs come out otherwise" not in told
 
 
+@pytest.mark.extended
 def test_the_way_back_says_what_the_runs_were_held_against(admin: Client, project: Project) -> None:
     trial = make_drifted(project)
     of_trial = page(admin, url(trial, "trial_roll_back"))
@@ -460,6 +465,7 @@ def test_the_way_back_says_what_the_runs_were_held_against(admin: Client, projec
     assert "fail: 19.0 % of the runs since the cutover, 7.0 % of the first 50" in of_runs
 
 
+@pytest.mark.extended
 def test_an_alarm_is_over_in_the_list_once_something_else_judges(
     admin: Client, project: Project
 ) -> None:
@@ -488,6 +494,7 @@ def alarms(client: Client, project: Project) -> int:
     return client.get(list_url(project)).content.decode().count(">drift<")
 
 
+@pytest.mark.extended
 def test_a_roll_back_needs_a_reason(admin: Client, project: Project) -> None:
     trial = make_drifted(project)
 
@@ -503,6 +510,7 @@ def test_nothing_is_rolled_back_that_was_not_promoted(admin: Client, project: Pr
     assert admin.post(url(trial, "trial_roll_back"), {"reason": "x"}).status_code == 409
 
 
+@pytest.mark.extended
 def test_a_promoted_trial_is_not_promoted_again(admin: Client, project: Project) -> None:
     trial = make_trial(project)
     fill_open(trial)

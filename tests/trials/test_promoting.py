@@ -149,6 +149,7 @@ def test_an_override_needs_no_open_gate_and_is_on_the_audit_page(project: Projec
     assert "gate insufficient_data: 0 pairs" in audit
 
 
+@pytest.mark.extended
 def test_an_override_of_an_open_gate_is_none(project: Project) -> None:
     promoted = promote(open_trial(project), override=True)
 
@@ -156,6 +157,7 @@ def test_an_override_of_an_open_gate_is_none(project: Project) -> None:
     assert "override" not in AuditEntry.objects.get(verb="trial.promoted").diff
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("role", [Role.VIEWER, Role.REVIEWER, Role.EDITOR])
 def test_only_admins_promote_and_roll_back(project: Project, role: Role) -> None:
     trial = open_trial(project)
@@ -166,6 +168,7 @@ def test_only_admins_promote_and_roll_back(project: Project, role: Role) -> None
         promoting.roll_back(access=access_to(project, role), trial=trial, reason="No.")
 
 
+@pytest.mark.extended
 def test_a_reason_is_asked_for(project: Project) -> None:
     trial = open_trial(project)
 
@@ -183,6 +186,7 @@ def test_a_candidate_is_promoted_once(project: Project) -> None:
     assert refusal.value.code == "trial.promoted"
 
 
+@pytest.mark.extended
 def test_what_judges_meanwhile_is_named_instead(project: Project) -> None:
     trial = open_trial(project)
     other = make_legacy(project)
@@ -195,6 +199,7 @@ def test_what_judges_meanwhile_is_named_instead(project: Project) -> None:
     assert live(project) == 3
 
 
+@pytest.mark.extended
 def test_what_judges_already_needs_no_promotion(project: Project) -> None:
     old = make_legacy(project)
     trial = open_trial(project, baseline=old, candidate=project.verifiers.get(is_active=True))
@@ -202,6 +207,7 @@ def test_what_judges_already_needs_no_promotion(project: Project) -> None:
     assert refusal_of(trial) == "trial.already_live"
 
 
+@pytest.mark.extended
 def test_another_build_of_what_judges_is_not_promoted(project: Project) -> None:
     spec = VerifierSpec(engine_build="0")
     trial = open_trial(project, candidate=add_verifier(project=project, spec=spec))
@@ -210,6 +216,7 @@ def test_another_build_of_what_judges_is_not_promoted(project: Project) -> None:
     assert live(project) == 1
 
 
+@pytest.mark.extended
 def test_what_only_has_legacy_judge_beside_is_activated_and_not_promoted(
     project: Project,
 ) -> None:
@@ -238,6 +245,7 @@ def test_an_upgrade_is_something_else_that_judges_though_it_judges_alike(
         roll_back(trial)
 
 
+@pytest.mark.extended
 def test_a_trial_that_ended_may_be_promoted_still(project: Project) -> None:
     trial = open_trial(project, state=TrialState.ENDED, stop_reason=StopReason.TIME)
 
@@ -284,6 +292,7 @@ def test_another_published_version_stands_in_the_way(project: Project) -> None:
     assert published(project) == third.number
 
 
+@pytest.mark.extended
 def test_a_published_candidate_is_live_already(project: Project) -> None:
     candidate = draft(project)
     baseline = project.processes.get().published
@@ -296,6 +305,7 @@ def test_a_published_candidate_is_live_already(project: Project) -> None:
     assert refusal_of(trial) == "trial.already_live"
 
 
+@pytest.mark.extended
 def test_guards_are_heard_and_the_cutovers_replay_answers_them(project: Project) -> None:
     case = make_case(project, tags=["canary"])
     make_case(project)
@@ -309,6 +319,7 @@ def test_guards_are_heard_and_the_cutovers_replay_answers_them(project: Project)
     assert case.current is not None
 
 
+@pytest.mark.extended
 def test_a_later_replay_in_which_cases_regressed_is_not_answered(project: Project) -> None:
     case = make_case(project)
     version = project.processes.get().published
@@ -380,6 +391,7 @@ def test_a_harmed_corpus_closes_the_gate(project: Project) -> None:
     assert refusal_of(trial) == "trial.gate_closed"
 
 
+@pytest.mark.extended
 def test_a_failing_case_that_the_old_one_never_met_keeps_the_gate_waiting(
     project: Project,
 ) -> None:
@@ -402,6 +414,7 @@ def test_a_failing_case_that_the_old_one_never_met_keeps_the_gate_waiting(
     assert corpus.state == CriterionState.HOLDS
 
 
+@pytest.mark.extended
 def test_after_the_cutover_the_old_one_keeps_shadowing(project: Project) -> None:
     trial = open_trial(project, sample_rate=0.5)
 
@@ -441,6 +454,7 @@ def test_one_step_leads_back(project: Project) -> None:
     assert watch.stop_text == "The cutover was rolled back: Undecided runs doubled."
 
 
+@pytest.mark.extended
 def test_no_guard_stands_in_the_way_back(project: Project) -> None:
     trial = promote(open_trial(project))
     make_case(project)
@@ -452,6 +466,7 @@ def test_no_guard_stands_in_the_way_back(project: Project) -> None:
     assert entry.diff["corpus_reason"] == [None, "Roll-back: Undecided runs doubled."]
 
 
+@pytest.mark.extended
 def test_what_was_not_promoted_cannot_be_rolled_back(project: Project) -> None:
     trial = open_trial(project)
 
@@ -477,6 +492,7 @@ def test_a_roll_back_never_takes_away_what_came_after(project: Project) -> None:
     assert Trial.objects.get(pk=trial.pk).state == TrialState.PROMOTED
 
 
+@pytest.mark.extended
 @pytest.mark.django_db(transaction=True)
 def test_of_two_who_promote_at_once_one_does() -> None:
     project = make_project()
@@ -490,6 +506,7 @@ def test_of_two_who_promote_at_once_one_does() -> None:
     assert Trial.objects.filter(watches=trial).count() == 1
 
 
+@pytest.mark.extended
 @pytest.mark.django_db(transaction=True)
 def test_of_two_candidates_promoted_at_once_one_is() -> None:
     project = make_project()

@@ -68,6 +68,7 @@ def told(trial: Trial) -> list[dict[str, Any]]:
     ]
 
 
+@pytest.mark.extended
 def test_the_shipped_cases_differ_as_they_say_they_do(own_evidence: None, db: None) -> None:
     project = new_project("shipped")
     ensure_shipped(project=project)
@@ -85,6 +86,7 @@ def test_the_shipped_cases_differ_as_they_say_they_do(own_evidence: None, db: No
     assert selectors.progress(replay).done == replay.total == len(said)
 
 
+@pytest.mark.extended
 def test_the_corpus_taken_twice_gives_the_same_to_the_last_letter(
     own_evidence: None, db: None
 ) -> None:

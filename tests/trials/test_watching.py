@@ -205,6 +205,7 @@ def test_past_runs_of_before_the_cutover_can_be_taken_after_it(project: Project)
     assert watching.promised(trial) == {SideOutcome.PASS: 12, SideOutcome.FAIL: 1}
 
 
+@pytest.mark.extended
 def test_runs_are_looked_at_when_there_are_twice_as_many(project: Project) -> None:
     trial = promoted(project)
     make_runs(project, {"pass": 60})
@@ -245,6 +246,7 @@ def test_a_trial_of_one_process_looks_at_its_runs_alone(project: Project) -> Non
     assert watching.came_to(watch_of(trial)) == {SideOutcome.PASS: 50}
 
 
+@pytest.mark.extended
 def test_the_corpus_promises_nothing_about_runs(project: Project) -> None:
     trial = promoted(project)
     make_comparisons(trial, {("fail", "fail"): 500}, origin=Origin.CORPUS)

@@ -69,6 +69,7 @@ def evaluations(trial: Trial, purpose: str = "shadow") -> list[tuple[int, str]]:
     return [(one.seq, one.verdict) for one in beside(trial) if one.purpose == purpose]
 
 
+@pytest.mark.extended
 def test_what_a_judge_could_not_say_at_first_is_decided_later_and_nothing_paid_twice(
     project: Project, server: ModelServer
 ) -> None:
@@ -149,6 +150,7 @@ def test_the_answers_of_an_a_a_pair_are_asked_again_and_its_sides_left(
     ]  # fmt: skip
 
 
+@pytest.mark.extended
 def test_a_judge_that_is_away_for_all_pauses_the_trial_and_stops_it_in_the_end(
     project: Project, server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -194,6 +196,7 @@ def test_who_comes_back_after_it_was_put_off_writes_nothing(
     assert [*Comparison.objects.values(), *(one.pk for one in beside(trial))] == before
 
 
+@pytest.mark.extended
 def test_a_worker_lost_while_it_asks_again_costs_no_turn_and_is_not_paid_twice(
     project: Project, server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -257,6 +260,7 @@ def test_a_day_that_never_holds_a_call_leaves_doubt(project: Project, server: Mo
     assert (found.new, found.new_reason) == ("undecided", "budget_exhausted")
 
 
+@pytest.mark.extended
 def test_a_spent_budget_asks_nobody_again(project: Project, server: ModelServer) -> None:
     trial = beside_live(project)
     server.script[:] = [PASSING, AWAY]

@@ -216,6 +216,7 @@ def test_a_half_made_evaluation_is_taken_up_not_made_twice(agent: Caller, projec
     assert begun.findings.count() == 1
 
 
+@pytest.mark.extended
 @pytest.mark.django_db(transaction=True)
 def test_two_workers_at_once_make_each_comparison_once(agent: Caller, project: Project) -> None:
     trial = queued(agent, project, 30)
@@ -286,6 +287,7 @@ def test_the_sweep_wakes_a_trial_whose_worker_was_lost(
     assert waking.sweep() == 0
 
 
+@pytest.mark.extended
 def test_with_everything_claimed_the_trial_is_looked_at_when_the_first_lease_ends(
     agent: Caller, project: Project
 ) -> None:

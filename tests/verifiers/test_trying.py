@@ -55,6 +55,7 @@ def tried(project: Project, *script: Script, **terms: Any) -> JudgeConnection:
     return row
 
 
+@pytest.mark.quick_rows(2)
 @pytest.mark.usefixtures("sent")
 @pytest.mark.parametrize(
     ("script", "state", "shown"),

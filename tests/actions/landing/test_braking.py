@@ -36,6 +36,7 @@ def noted() -> list[str]:
     return list(rows.values_list("verb", flat=True))
 
 
+@pytest.mark.extended
 def test_what_was_not_begun_becomes_a_proposal_and_says_why(scene: Scene) -> None:
     change = scene.verified(BETTER)
     before = scene.origin.refs()
@@ -97,6 +98,7 @@ def test_a_mode_of_other_actions_stops_nothing(scene: Scene) -> None:
     assert scene.actions_of(change) == {"commit": ("pending", "")}
 
 
+@pytest.mark.extended
 def test_what_a_worker_has_in_its_hands_is_stopped_before_its_push(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -121,6 +123,7 @@ def test_what_a_worker_has_in_its_hands_is_stopped_before_its_push(
     assert scene.actions_of(change) == {"commit": ("done", "")}
 
 
+@pytest.mark.extended
 def test_what_a_person_approved_while_a_worker_had_it_goes_on(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -142,6 +145,7 @@ def test_what_a_person_approved_while_a_worker_had_it_goes_on(
     assert scene.actions_of(change) == {"commit": ("done", "")}
 
 
+@pytest.mark.extended
 def test_what_is_let_go_again_before_a_worker_has_laid_it_down_goes_on(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:

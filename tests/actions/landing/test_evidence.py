@@ -30,6 +30,7 @@ def opened(content: bytes) -> zipfile.ZipFile:
     return zipfile.ZipFile(io.BytesIO(content))
 
 
+@pytest.mark.extended
 def test_all_that_a_verdict_rests_on_and_led_to_is_in_one_archive(scene: Scene) -> None:
     change = scene.landed(BETTER)
 
@@ -66,6 +67,7 @@ def test_the_same_evidence_gives_the_same_bytes_and_what_is_lost_is_said(scene: 
     assert {"name": "files/app.py", "lost": True} in entries
 
 
+@pytest.mark.extended
 def test_gates_of_the_work_and_of_what_was_there_before_are_in_it(scene: Scene) -> None:
     run = Run.objects.get(pk=scene.verified(BETTER).run_id)
     evaluation = live_of(run)

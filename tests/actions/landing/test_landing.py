@@ -65,6 +65,7 @@ def test_what_is_verified_is_the_base_with_the_change(scene: Scene) -> None:
     assert "+def sub(a, b):" in body["diff"]
 
 
+@pytest.mark.extended
 def test_two_that_were_verified_on_one_base_land_one_after_the_other_each_verified_there(
     scene: Scene,
 ) -> None:
@@ -115,6 +116,7 @@ def test_a_base_that_moved_into_the_same_lines_keeps_the_work_on_a_branch_and_as
     assert change.run.review_state == "pending"
 
 
+@pytest.mark.extended
 def test_where_the_base_moved_after_an_approval_the_person_is_asked_again(scene: Scene) -> None:
     change = scene.verified({"notes.txt": "One.\nTwo and a half.\nThree.\n"}, tier=1)
     scene.decide(change.run, "pass")
@@ -139,6 +141,7 @@ def test_where_the_base_moved_after_an_approval_the_person_is_asked_again(scene:
     assert scene.actions_of(change)["commit"] == ("withdrawn", "overtaken")
 
 
+@pytest.mark.extended
 def test_an_approval_stands_while_the_person_is_asked_again_and_the_work_is_verified_anew(
     scene: Scene,
 ) -> None:
@@ -257,6 +260,7 @@ def test_work_that_was_committed_before_and_fails_is_taken_back_by_an_inverse_co
     assert f"takes back {commit}" in scene.origin.show("show", "-s", "--format=%B", tip)
 
 
+@pytest.mark.extended
 def test_an_inverse_commit_that_conflicts_is_a_persons(scene: Scene) -> None:
     base = scene.origin.tip()
     commit = scene.origin.commit({"app.py": "def add(a, b):\n    return 0\n"})
@@ -300,6 +304,7 @@ def test_a_worker_lost_after_its_push_is_no_second_commit(
     assert Action.objects.get().new_sha == landed
 
 
+@pytest.mark.extended
 def test_a_repository_that_is_away_is_tried_again_and_then_a_persons(scene: Scene) -> None:
     change = scene.verified(BETTER)
     away = scene.origin.path.rename(scene.origin.path.with_name("away"))
@@ -332,6 +337,7 @@ def test_nothing_lands_while_its_run_is_verified_again(scene: Scene) -> None:
     assert scene.origin.refs() == before
 
 
+@pytest.mark.extended
 def test_a_checked_out_target_branch_is_left_to_its_owner_unless_they_said_otherwise(
     scene: Scene,
 ) -> None:

@@ -33,6 +33,7 @@ def test_a_last_attempt_that_was_lost_is_a_persons(scene: Scene) -> None:
     assert change.run.review_state == "pending"
 
 
+@pytest.mark.extended
 def test_what_fails_by_itself_is_tried_again(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: Any) -> None:
         raise ValueError("hidden")
@@ -48,6 +49,7 @@ def test_what_fails_by_itself_is_tried_again(scene: Scene, monkeypatch: pytest.M
     assert scene.actions_of(change) == {"commit": ("done", "")}
 
 
+@pytest.mark.extended
 def test_a_verdict_that_is_found_again_lands_by_the_newer_evaluation(scene: Scene) -> None:
     change = scene.verified(BETTER)
     [before] = Action.objects.all()
@@ -60,6 +62,7 @@ def test_a_verdict_that_is_found_again_lands_by_the_newer_evaluation(scene: Scen
     assert scene.actions_of(change) == {"commit": ("done", "")}
 
 
+@pytest.mark.extended
 def test_a_wait_for_another_verification_uses_up_no_attempt(scene: Scene) -> None:
     change = scene.verified(BETTER)
     scene.agent.post(f"/runs/{change.run.uuid}/reverify")
@@ -73,6 +76,7 @@ def test_a_wait_for_another_verification_uses_up_no_attempt(scene: Scene) -> Non
     assert scene.actions_of(change) == {"commit": ("done", "")}
 
 
+@pytest.mark.extended
 def test_what_was_declined_after_an_approval_stays_so_when_it_is_verified_again(
     scene: Scene,
 ) -> None:
@@ -106,6 +110,7 @@ def test_a_revert_that_a_person_does_not_want_is_taken_back(scene: Scene) -> Non
     assert scene.origin.tip() == commit
 
 
+@pytest.mark.extended
 def test_more_than_one_commit_is_taken_back_by_a_persons_word_alone(scene: Scene) -> None:
     base = scene.origin.tip()
     scene.origin.commit({"notes.txt": "Somebody else's.\n"})
@@ -132,6 +137,7 @@ def test_a_commit_that_is_not_on_the_target_branch_is_none_that_landed(scene: Sc
     assert problem(answer) == (422, "change.not_landed", ["body", "change", "commit"])
 
 
+@pytest.mark.extended
 def test_work_that_a_person_rejected_lands_upon_no_other_base(scene: Scene) -> None:
     first, second = scene.verified({"notes.txt": None}), scene.verified(BETTER)
     scene.act()
@@ -148,6 +154,7 @@ def test_work_that_a_person_rejected_lands_upon_no_other_base(scene: Scene) -> N
     assert scene.origin.tip() == tip
 
 
+@pytest.mark.extended
 def test_a_rejection_that_comes_while_a_worker_pushes_takes_the_work_back(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -171,6 +178,7 @@ def test_a_rejection_that_comes_while_a_worker_pushes_takes_the_work_back(
     )
 
 
+@pytest.mark.extended
 def test_events_that_come_twice_change_nothing(scene: Scene) -> None:
     change = scene.landed(BETTER, tier=1)
     scene.decide(change.run, "pass")

@@ -154,6 +154,7 @@ def test_a_repository_is_registered_tested_changed_and_removed(
     assert admin.post(SETTINGS, fields).status_code == 302, "its name is free again"
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     ("count", "stopped", "let_go"),
     [
@@ -184,6 +185,7 @@ def test_who_switches_the_mode_reads_what_that_stopped_or_let_go(
     assert let_go in said[1].content.decode()
 
 
+@pytest.mark.quick_rows(7)
 @pytest.mark.parametrize(
     ("field", "value"),
     [

@@ -51,6 +51,7 @@ def attempt(action: Action) -> Act:
     return lambda: working.act(action_id=action.pk, attempt=action.attempts + 1)
 
 
+@pytest.mark.extended
 @pytest.mark.django_db(transaction=True)
 def test_of_two_workers_that_push_at_the_same_moment_one_lands_and_the_other_is_verified_again(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
@@ -80,6 +81,7 @@ def test_of_two_workers_that_push_at_the_same_moment_one_lands_and_the_other_is_
     assert scene.origin.show("show", "main:notes.txt") == MORE["notes.txt"].strip()
 
 
+@pytest.mark.extended
 @pytest.mark.django_db(transaction=True)
 def test_one_action_that_is_woken_twice_is_done_by_one_worker(scene: Scene) -> None:
     change = scene.verified(BETTER)
@@ -92,6 +94,7 @@ def test_one_action_that_is_woken_twice_is_done_by_one_worker(scene: Scene) -> N
     assert scene.origin.show("rev-list", "--count", f"{before}..main") == "1"
 
 
+@pytest.mark.extended
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("outcome", ["", "fail"])
 def test_a_worker_killed_between_its_push_and_what_it_writes_leaves_one_commit(
@@ -135,6 +138,7 @@ def killed(act: Act) -> int:
     return os.waitstatus_to_exitcode(status)
 
 
+@pytest.mark.extended
 @pytest.mark.django_db
 def test_what_a_server_s_hook_refuses_is_kept_on_a_branch_and_is_a_persons(scene: Scene) -> None:
     refuse_main(scene.origin)
@@ -158,6 +162,7 @@ def test_what_a_server_s_hook_refuses_is_kept_on_a_branch_and_is_a_persons(scene
         assert scene.actions_of(change)["commit"] == ("done", "")
 
 
+@pytest.mark.extended
 @pytest.mark.django_db
 def test_a_server_that_hangs_is_tried_again_and_holds_nobody_for_ever(
     scene: Scene, monkeypatch: pytest.MonkeyPatch

@@ -57,6 +57,7 @@ def test_work_that_was_taken_back_and_is_approved_is_put_back_by_a_commit_of_its
     assert (restored.expected_sha, restored.new_sha) == (taken_back, tip)
 
 
+@pytest.mark.extended
 def test_events_that_come_again_put_nothing_back_twice(scene: Scene) -> None:
     change = failed(scene)
     changed_mind(scene, change, "pass")
@@ -70,6 +71,7 @@ def test_events_that_come_again_put_nothing_back_twice(scene: Scene) -> None:
     assert (list(Action.objects.order_by("pk").values()), scene.origin.refs()) == (rows, refs)
 
 
+@pytest.mark.extended
 def test_people_may_change_their_minds_as_often_as_they_like(scene: Scene) -> None:
     change = failed(scene)
     base_tree = scene.origin.show("rev-parse", f"{change.base_sha}^{{tree}}")
@@ -110,6 +112,7 @@ def test_a_person_who_rejects_what_landed_has_it_taken_back_or_proposed_to_be(
     )
 
 
+@pytest.mark.extended
 def test_a_proposal_to_take_it_back_stays_when_a_person_confirms_the_verdict(scene: Scene) -> None:
     Repository.objects.update(revert_mode="propose")
     change = failed(scene)
@@ -126,6 +129,7 @@ def test_a_proposal_to_take_it_back_stays_when_a_person_confirms_the_verdict(sce
     assert scene.origin.refs() == before
 
 
+@pytest.mark.extended
 def test_a_declined_revert_is_proposed_anew_by_a_later_rejection_alone(scene: Scene) -> None:
     Repository.objects.update(revert_mode="propose")
     change = failed(scene)
@@ -140,6 +144,7 @@ def test_a_declined_revert_is_proposed_anew_by_a_later_rejection_alone(scene: Sc
     assert Action.objects.get().decided_by == "", "nobody let it be done yet"
 
 
+@pytest.mark.extended
 def test_what_others_committed_meanwhile_has_it_verified_upon_theirs(scene: Scene) -> None:
     change = failed(scene)
     theirs = scene.origin.commit({"notes.txt": "Theirs.\n"})
@@ -164,6 +169,7 @@ def test_what_others_committed_meanwhile_has_it_verified_upon_theirs(scene: Scen
     assert scene.origin.show("show", f"{tip}:notes.txt") == "Theirs."
 
 
+@pytest.mark.extended
 def test_what_somebody_put_back_by_hand_is_left_as_it_is(scene: Scene) -> None:
     change = failed(scene)
     by_hand = scene.origin.commit(WORSE)
@@ -178,6 +184,7 @@ def test_what_somebody_put_back_by_hand_is_left_as_it_is(scene: Scene) -> None:
     assert scene.origin.show("show", f"{tip}:app.py") + "\n" == BASE["app.py"]
 
 
+@pytest.mark.extended
 def test_a_decision_that_comes_while_a_worker_looks_is_followed_at_once(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -199,6 +206,7 @@ def test_a_decision_that_comes_while_a_worker_looks_is_followed_at_once(
     assert scene.origin.refs() == before
 
 
+@pytest.mark.extended
 def test_work_whose_base_moved_is_not_verified_again_once_a_person_rejected_it(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -219,6 +227,7 @@ def test_work_whose_base_moved_is_not_verified_again_once_a_person_rejected_it(
     assert not Change.objects.filter(follows=change).exists()
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("was_heard", [True, False])
 def test_a_push_whose_answer_was_lost_is_looked_for_before_anything_else_follows(
     scene: Scene, monkeypatch: pytest.MonkeyPatch, was_heard: bool
@@ -249,6 +258,7 @@ def test_a_push_whose_answer_was_lost_is_looked_for_before_anything_else_follows
     assert scene.origin.show("rev-parse", "main^{tree}") == base_tree
 
 
+@pytest.mark.extended
 def test_an_approval_that_is_told_again_submits_nothing_anew(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -152,6 +152,7 @@ def check_step(world: World, step: Callable[[], None], before: dict[str, str]) -
             git(world.folder, "merge-base", "--is-ancestor", was, now)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("seed", SEEDS)
 def test_no_sequence_loses_a_commit_moves_another_ref_or_touches_files(
     scene: Scene, monkeypatch: pytest.MonkeyPatch, seed: int

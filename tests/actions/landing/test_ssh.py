@@ -82,6 +82,7 @@ def registered(
     return told
 
 
+@pytest.mark.extended
 def test_two_projects_land_by_a_key_each_and_neither_reaches_the_others(
     server: Sshd, origins: dict[str, Origin], keys: dict[str, Path], judge: ModelServer
 ) -> None:

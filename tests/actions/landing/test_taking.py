@@ -45,6 +45,7 @@ index 0000000..{"1" * 40}
 """
 
 
+@pytest.mark.quick_rows(2)
 @pytest.mark.parametrize(
     ("patch", "code"),
     [
@@ -72,6 +73,7 @@ def test_what_no_change_may_do_is_refused_at_its_place_and_leaves_nothing(
     assert scene.origin.refs() == before
 
 
+@pytest.mark.quick_rows(2)
 @pytest.mark.parametrize(
     ("change", "status", "code", "loc"),
     [
@@ -148,6 +150,7 @@ def test_what_would_be_redacted_cannot_land_as_it_was_verified(scene: Scene) -> 
 SECRET = "sk-abcdefgh"
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("as_bundle", [False, True])
 def test_a_secret_can_be_taken_away_and_is_stored_nowhere(scene: Scene, as_bundle: bool) -> None:
     scene.origin.commit(
@@ -180,6 +183,7 @@ def test_a_secret_can_be_taken_away_and_is_stored_nowhere(scene: Scene, as_bundl
         assert not [name for name in found.namelist() if SECRET.encode() in found.read(name)]
 
 
+@pytest.mark.extended
 def test_a_name_that_is_a_secret_can_be_taken_away_and_is_stored_nowhere(scene: Scene) -> None:
     scene.origin.commit({f"{SECRET}.py": "x = 1\n", f"{SECRET}/old.py": "y = 2\n"})
     scene.project.redaction_patterns = ["sk-[a-z0-9]{8}"]
@@ -204,6 +208,7 @@ def test_a_name_that_is_a_secret_can_be_taken_away_and_is_stored_nowhere(scene: 
     assert not [one for one in told if SECRET.encode() in one]
 
 
+@pytest.mark.extended
 def test_a_secret_that_is_taken_away_is_so_upon_a_base_that_moved(scene: Scene) -> None:
     scene.origin.commit({"keys.py": f"KEY = '{SECRET}'\n"})
     scene.project.redaction_patterns = ["sk-[a-z0-9]{8}"]
@@ -238,6 +243,7 @@ def stored_with(text: str) -> list[Path]:
     return [path for path in stored if path.is_file() and text.encode() in path.read_bytes()]
 
 
+@pytest.mark.extended
 def test_what_was_submitted_goes_from_our_copy_and_lands_all_the_same(scene: Scene) -> None:
     change, other = scene.verified({"app.py": None}), scene.verified({"notes.txt": None})
     mirror = mirror_of(scene.repository)

@@ -67,6 +67,7 @@ def stands(change: Change) -> str:
     return "held" if on_branch else "nothing"
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     ("zone", "start"),
     [
@@ -157,6 +158,7 @@ def test_each_budget_shows_its_fullest_day_of_the_night() -> None:
     assert 0 < warned < 22
 
 
+@pytest.mark.extended
 def test_what_a_change_is_named_under_is_what_it_is_counted_under() -> None:
     start = date(2026, 10, 5)
     project = make_month("UTC", start, runs=300, seed=3)

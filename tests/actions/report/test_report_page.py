@@ -93,6 +93,7 @@ def test_no_two_endings_are_drawn_alike(client: Client, project: Project) -> Non
     assert all(f".s-{tone} " in style and f".p-{tone} " in style for tone in tones)
 
 
+@pytest.mark.extended
 def test_what_is_held_leads_to_all_of_it_in_pages(client: Client, project: Project) -> None:
     at = in_the_night(project)
     for _ in range(60):

@@ -97,6 +97,7 @@ def test_a_bundle_that_is_not_whole_is_refused(repo: Repo, mirror: Mirror, base:
         assert code_of(mirror, base, broken) == "change.bundle_invalid", broken[:60]
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("name", [".git", ".GIT", "git~1", "..", "."])
 def test_what_git_s_own_examination_refuses_does_not_come_in(
     repo: Repo, mirror: Mirror, base: str, name: str

@@ -87,6 +87,7 @@ def test_a_patch_may_be_written_by_the_settings_of_whoever_sends_it(
     assert tree == repo.git("rev-parse", f"{tip}^{{tree}}")
 
 
+@pytest.mark.quick_rows(3)
 @pytest.mark.parametrize(
     ("patch", "path", "line"),
     [
@@ -121,6 +122,7 @@ def test_a_patch_without_a_change_is_empty(base: str, mirror: Mirror, patch: byt
     assert refused.value.code == "change.empty"
 
 
+@pytest.mark.quick_rows(4)
 @pytest.mark.parametrize(
     ("patch", "code"),
     [
@@ -233,6 +235,7 @@ def test_a_patch_that_exhausts_its_time_blames_nobody(
     assert lost.value.reason == "timed_out"
 
 
+@pytest.mark.quick_rows(4)
 @pytest.mark.parametrize(
     "name",
     ["a is corrupt", "No space left on device", "x: File too large", "Out of memory",

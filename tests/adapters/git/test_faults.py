@@ -47,6 +47,7 @@ def test_a_change_lands_over_http_with_a_token_that_no_one_sees(repo: Repo, tmp_
     )
 
 
+@pytest.mark.quick_rows(2)
 @pytest.mark.parametrize(
     ("mode", "reasons"),
     [
@@ -229,6 +230,7 @@ mirror.push([RefUpdate("refs/heads/main", base, committed(mirror, base, patch.en
 """
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("when", ["fetching", "pushing"])
 def test_a_worker_killed_in_the_middle_leaves_nothing_in_the_way(
     repo: Repo, tmp_path: Path, when: str

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
@@ -134,6 +135,7 @@ STEPS_BY_NAME: dict[str, Callable[[World, str, int], None]] = {
 }
 
 
+@pytest.mark.extended
 @settings(
     max_examples=3,
     deadline=None,
@@ -171,6 +173,7 @@ TREES = st.dictionaries(
 )
 
 
+@pytest.mark.extended
 @settings(
     max_examples=5,
     deadline=None,

@@ -59,6 +59,7 @@ def mirror(server: Sshd, repo: Repo, key: Path | None, folder: Path, **more: obj
     return Mirror(folder, remote, seconds=60)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(("mine", "others"), [("ours", "theirs"), ("theirs", "ours")])
 def test_each_key_reads_and_writes_its_own_repository_and_is_refused_at_the_other(
     server: Sshd, repos: dict[str, Repo], keys: dict[str, Path], tmp_path: Path, mine: str,
@@ -82,6 +83,7 @@ def test_each_key_reads_and_writes_its_own_repository_and_is_refused_at_the_othe
     assert repos[others].refs() == untouched
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("name", ODD_NAMES)
 def test_a_keys_file_may_have_any_name(
     server: Sshd, repos: dict[str, Repo], keys: dict[str, Path], tmp_path: Path, name: str
@@ -175,6 +177,7 @@ def test_a_name_leads_to_the_address_that_was_checked_and_its_server_is_known_by
     assert lost.value.reason == "unreachable"
 
 
+@pytest.mark.extended
 def test_a_server_that_says_nothing_is_lost_in_time(
     repos: dict[str, Repo], keys: dict[str, Path], tmp_path: Path
 ) -> None:

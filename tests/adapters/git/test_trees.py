@@ -51,6 +51,7 @@ def test_what_names_a_commit_of_a_branch_is_resolved(repo: Repo, mirror: Mirror)
     assert not mirror.has("1" * 40)
 
 
+@pytest.mark.quick_rows(4)
 @pytest.mark.parametrize(
     "name", ["none", "", "-x", "--all", "HEAD", "main~1", "a b", ":/x", "@{-1}", "abcdef"]
 )
@@ -85,6 +86,7 @@ def test_objects_that_are_no_commits_are_no_base(repo: Repo, mirror: Mirror) -> 
             mirror.resolve(name)
 
 
+@pytest.mark.quick_rows(3)
 @pytest.mark.parametrize(
     ("mode", "name"),
     [

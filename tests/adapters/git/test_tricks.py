@@ -27,6 +27,7 @@ def tip_of(repo: Repo, files: dict[str, str | bytes | None], base: str) -> str:
     return tip
 
 
+@pytest.mark.quick_rows(2)
 @pytest.mark.parametrize(
     "options",
     [

@@ -133,6 +133,7 @@ def test_a_marker_that_is_gone_or_too_large_declares_nothing() -> None:
         assert len(components_of(paths, contents.get).found) == 2
 
 
+@pytest.mark.extended
 def test_of_very_many_marked_folders_the_rest_are_left_out() -> None:
     paths = [f"p{number}/package.json" for number in range(3_000)]
 

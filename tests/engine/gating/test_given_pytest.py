@@ -40,6 +40,7 @@ def said(folder: Path, command: str) -> str:
     return ended.stdout + ended.stderr
 
 
+@pytest.mark.quick_rows(3)
 @pytest.mark.parametrize(
     ("command", "place"),
     [

@@ -119,6 +119,7 @@ def test_what_is_no_plain_call_of_make_stays(command: str) -> None:
     assert said(command) is None
 
 
+@pytest.mark.quick_rows(5)
 @pytest.mark.parametrize(
     "content",
     [

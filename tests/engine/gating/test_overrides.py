@@ -163,6 +163,7 @@ def test_of_two_languages_in_a_folder_one_is_to_be_named() -> None:
     assert [*named.owns] == [NODE]
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "content",
     [

@@ -4,6 +4,7 @@ import json
 import re
 import shlex
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -75,6 +76,7 @@ KNOWN = {
 }
 
 
+@pytest.mark.extended
 @given(st.sampled_from(list(KNOWN)), FOLDERS, st.data())
 def test_a_command_does_not_change_with_what_is_submitted(
     language: Language, folder: str, data: st.DataObject

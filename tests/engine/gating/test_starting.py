@@ -207,6 +207,7 @@ def test_a_difference_is_shown_where_it_begins(
 LINES = st.lists(st.sampled_from([b"", b" ", b"a", b"a ", b" a", b"b\r", b"\xff"]), max_size=5)
 
 
+@pytest.mark.extended
 @given(LINES, LINES)
 def test_outputs_are_the_same_when_their_stripped_lines_are(
     one: list[bytes], other: list[bytes]

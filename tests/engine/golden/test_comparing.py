@@ -182,6 +182,7 @@ def test_every_part_of_an_expectation_is_come_to_in_some_sample() -> None:
     }  # fmt: skip
 
 
+@pytest.mark.extended
 @given(cases(), st.data())
 def test_whatever_is_submitted_its_own_values_hold_and_any_other_does_not(
     whole: Any, data: st.DataObject
@@ -356,6 +357,7 @@ def many_findings(count: int) -> Mapping[str, Any]:
     return {**observed_of_sample("rejected"), "findings": findings}
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     ("must", "wanting"),
     [

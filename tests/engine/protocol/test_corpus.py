@@ -56,6 +56,7 @@ def test_of_the_readable_ones_under_one_percent_stay_unread_and_none_has_the_wro
     assert not wrong
 
 
+@pytest.mark.quick_rows(30)
 @pytest.mark.parametrize("malformed", corpus(), ids=str)
 def test_a_strict_reading_knows_the_first_stage_alone(malformed: Malformed) -> None:
     found = recover(malformed.text, strict=True)

@@ -12,6 +12,7 @@ from verification.engine.protocol.reply import Stage
 SEEDS = 5_000
 
 
+@pytest.mark.extended
 def test_of_thousands_of_malformed_replies_none_is_read_for_its_opposite(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

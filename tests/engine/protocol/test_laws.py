@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.engine.protocol.generator import (
@@ -19,11 +19,12 @@ from tests.engine.protocol.generator import (
     blames,
     is_a_pass,
 )
+from tests.tiers import long_search
 from verification.engine.protocol.reading import reply_of
 from verification.engine.protocol.recovery import MAX_CHARS, recover
 from verification.engine.protocol.reply import Stage
 
-PLENTY = settings(max_examples=400, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+PLENTY = long_search(400)
 BITS = st.sampled_from(
     [
         *(
@@ -110,6 +111,7 @@ def harmed(text: str) -> Iterator[str]:
         yield text[:at] + text[at + 1 :]
 
 
+@pytest.mark.extended
 @PLENTY
 @given(
     TEXTS | st.text(max_size=200) | st.binary(max_size=80).map(lambda raw: raw.decode("latin-1"))
@@ -127,6 +129,7 @@ def test_reading_never_raises(text: str) -> None:
     assert found.reply is not None or found.why
 
 
+@pytest.mark.extended
 @PLENTY
 @given(JSON)
 def test_reading_any_json_never_raises_and_finds_no_verdict_that_is_not_there(value: Any) -> None:
@@ -138,6 +141,7 @@ def test_reading_any_json_never_raises_and_finds_no_verdict_that_is_not_there(va
         assert "passed" in text or "verdict" in text or "result" in text
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("form", [json.dumps, lambda one: json.dumps(one, indent=2), repr])
 @pytest.mark.parametrize("document", FAILS, ids=["fail", "rule", "criteria", "last", "short"])
 def test_no_loss_turns_a_fail_into_a_pass(
@@ -148,6 +152,7 @@ def test_no_loss_turns_a_fail_into_a_pass(
     assert [harm for harm in harmed(text) if accepts(recover(harm))] == []
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("form", [json.dumps, lambda one: json.dumps(one, indent=2), repr])
 def test_no_loss_turns_a_pass_into_blame(form: Callable[[Any], str]) -> None:
     text = form(PASS)
@@ -198,6 +203,7 @@ def test_two_verdicts_that_disagree_are_none(random: Random, first: bool, betwee
     assert recover(text).stage is Stage.UNREADABLE
 
 
+@pytest.mark.extended
 @PLENTY
 @given(RANDOMS, st.lists(st.sampled_from([*WRAPPERS]), min_size=1, max_size=2))
 def test_a_strict_reading_takes_the_whole_text_or_nothing(random: Random, wraps: list[str]) -> None:
@@ -247,6 +253,7 @@ NOISE = (
 )
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("noise", NOISE)
 def test_a_megabyte_of_noise_is_read_in_a_time_that_grows_with_its_length_alone(noise: str) -> None:
     short, long = (

@@ -79,6 +79,7 @@ def test_anything_is_read_or_is_unreadable(format: ProblemFormat, content: bytes
     assert_bounded(format, content)
 
 
+@pytest.mark.quick_rows(4)
 @pytest.mark.parametrize("format", FORMATS)
 @given(choices=st.data())
 def test_a_report_that_is_cut_and_filled_is_read_or_is_unreadable(
@@ -111,6 +112,7 @@ def test_a_report_in_json_that_is_cut_short_is_unreadable(
         read_problems(format, cut)
 
 
+@pytest.mark.quick_rows(5)
 @pytest.mark.parametrize("format", FORMATS)
 @given(choices=st.data())
 def test_a_report_that_is_cut_short_is_never_read_as_no_problem(
@@ -170,6 +172,7 @@ def test_so_is_what_go_does_not_say(format: ProblemFormat, content: bytes) -> No
         read_problems(format, content)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     ("format", "content"),
     [

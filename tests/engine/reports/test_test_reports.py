@@ -172,6 +172,7 @@ def recorded(report: str) -> bytes:
     return (HERE / report).read_bytes()
 
 
+@pytest.mark.quick_rows(60)
 @pytest.mark.parametrize(("written_in", "report", "_exit", "counts"), REPORTS)
 def test_a_report_counts_what_its_runner_counted(
     written_in: TestFormat, report: str, _exit: int, counts: tuple[int, int, int, int]
@@ -182,6 +183,7 @@ def test_a_report_counts_what_its_runner_counted(
     assert read.is_guess is (written_in in GUESSES)
 
 
+@pytest.mark.quick_rows(30)
 @pytest.mark.parametrize(("written_in", "report", "exit_code", "_counts"), REPORTS)
 def test_nothing_bad_is_read_from_a_run_that_succeeded_and_nothing_good_alone_from_one_that_did_not(
     written_in: TestFormat, report: str, exit_code: int, _counts: tuple[int, int, int, int]
@@ -224,6 +226,7 @@ def test_a_test_of_node_stands_in_the_file_that_is_said_before_it() -> None:
     assert not any(one.file for one in read_tests(TAP, recorded("recorded/node/calc.tap")).cases)
 
 
+@pytest.mark.quick_rows(20)
 @pytest.mark.parametrize(("written_in", "report", "_exit", "_counts"), REPORTS)
 def test_windows_ends_of_lines_change_no_count(
     written_in: TestFormat, report: str, _exit: int, _counts: tuple[int, int, int, int]
@@ -244,6 +247,7 @@ def test_what_is_no_report_is_not_read(written_in: TestFormat, content: bytes) -
         read_tests(written_in, content)
 
 
+@pytest.mark.extended
 def test_the_report_of_many_tests_is_read() -> None:
     case = (
         '<testcase classname="tests.unit.test_{0}" name="test_it" file="tests/unit/test_{0}.py"/>'

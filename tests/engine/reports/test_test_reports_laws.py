@@ -114,6 +114,7 @@ def is_inside(path: str) -> bool:
     return not path or not (path.startswith("/") or ".." in PurePosixPath(path).parts)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("written_in", list(TestFormat))
 @given(content=st.binary(max_size=200))
 def test_whatever_the_bytes_they_are_read_or_refused(
@@ -122,6 +123,7 @@ def test_whatever_the_bytes_they_are_read_or_refused(
     assert holds(read_or_refused(written_in, content))
 
 
+@pytest.mark.quick_rows(5)
 @pytest.mark.parametrize("written_in", list(TestFormat))
 @given(numbers=st.data())
 def test_whatever_pieces_of_its_format_follow_each_other_they_are_read_or_refused(
@@ -133,6 +135,7 @@ def test_whatever_pieces_of_its_format_follow_each_other_they_are_read_or_refuse
     assert holds(read_or_refused(written_in, content.encode()))
 
 
+@pytest.mark.quick_rows(4)
 @pytest.mark.parametrize("written_in", list(TestFormat))
 @given(places=st.data())
 def test_a_report_with_other_bytes_in_it_is_read_or_refused(
@@ -149,6 +152,7 @@ def test_a_report_with_other_bytes_in_it_is_read_or_refused(
     assert holds(read_or_refused(written_in, content[:begin] + instead + content[end:], folder))
 
 
+@pytest.mark.quick_rows(13)
 @pytest.mark.parametrize(("written_in", "report"), FAILING)
 def test_a_failure_is_no_success_however_much_of_the_end_is_missing(
     written_in: TestFormat, report: str
