@@ -39,13 +39,13 @@ def test_the_web_is_asked_under_its_own_name(
 
 
 @pytest.fixture
-def test_database_url(monkeypatch: pytest.MonkeyPatch, transactional_db: None) -> None:
+def environment_of_test_database(monkeypatch: pytest.MonkeyPatch, transactional_db: None) -> None:
     path, _, query = os.environ["DATABASE_URL"].partition("?")
     name = connection.settings_dict["NAME"]
     monkeypatch.setenv("DATABASE_URL", f"{path.rpartition('/')[0]}/{name}?{query}")
 
 
-@pytest.mark.usefixtures("test_database_url")
+@pytest.mark.usefixtures("environment_of_test_database")
 def test_a_worker_is_healthy_while_it_beats_on_this_host(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -59,7 +59,7 @@ def test_a_worker_is_healthy_while_it_beats_on_this_host(
     assert "worker: no recent heartbeat" in capsys.readouterr().err
 
 
-@pytest.mark.usefixtures("test_database_url")
+@pytest.mark.usefixtures("environment_of_test_database")
 def test_a_pool_of_trials_says_nothing_of_the_one_for_live_runs() -> None:
     heartbeats.beat(heartbeats.WORKER_BESIDE)
 
@@ -69,7 +69,7 @@ def test_a_pool_of_trials_says_nothing_of_the_one_for_live_runs() -> None:
     assert (ready["worker"], ready["ready"]) == ("never seen", False)
 
 
-@pytest.mark.usefixtures("test_database_url")
+@pytest.mark.usefixtures("environment_of_test_database")
 def test_another_hosts_heartbeat_says_nothing_about_this_one() -> None:
     Heartbeat.objects.create(role="worker", name="worker@elsewhere:1", at=timezone.now())
 

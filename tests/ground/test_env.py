@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+from ipaddress import ip_network
 from pathlib import Path
 
 import pytest
 
 from loomverify.data_folder import keep_secret
-from loomverify.env import read_environment
+from loomverify.env import JudgeConnection, read_environment
 from loomverify.variables import ConfigurationError
 
 KEY = "lv_" + "k" * 32
@@ -36,39 +37,82 @@ def test_an_empty_variable_is_an_unset_one(tmp_path: Path) -> None:
     assert env == plain
 
 
+NETWORKS = ("10.1.0.0/16", "fd00:1::/64", "192.168.7.9")
+
+
 @pytest.mark.parametrize(
-    ("name", "value"),
+    ("name", "value", "field", "setting"),
     [
-        ("PORT", "8001"),
-        ("BASE_URL", "https://verify.example.com/"),
-        ("BASE_URL", "http://[::1]:8000"),
-        ("ALLOWED_HOSTS", "verify.example.com, .example.org, [::1], *"),
-        ("CSRF_TRUSTED_ORIGINS", "https://*.example.com"),
-        ("DATABASE_URL", "postgres://u:p@host:5432/name?sslmode=require"),
-        ("DATABASE_URL", "postgresql:///name?host=/var/run/postgresql"),
-        ("REDIS_URL", "redis://localhost"),
-        ("REDIS_URL", "rediss://:word@host:6380/1"),
-        ("REDIS_URL", "unix:///run/redis.sock"),
-        ("EMAIL_URL", "submission://user:word@host:587"),
-        ("EMAIL_URL", "console://"),
-        ("LOOMVERIFY_ENV", "development"),
-        ("LOOMVERIFY_API_KEY", KEY),
-        ("LOOMVERIFY_JUDGE_API_BASE", "http://localhost:1234/v1"),
-        ("LOOMVERIFY_SANDBOX", "off"),
-        ("LOOMVERIFY_ADVISORIES_MAX_AGE", "3650"),
-        ("LOOMVERIFY_REVIEW_SAMPLE_RATE", "0"),
-        ("LOOMVERIFY_REVIEW_SAMPLE_RATE", "1"),
-        ("LOOMVERIFY_REVIEW_SAMPLE_RATE", "0.000001"),
-        ("LOOMVERIFY_JUDGE_PRIVATE_HOSTS", "no"),
-        ("LOOMVERIFY_PRIVATE_NETWORKS", "10.1.0.0/16, fd00:1::/64, 192.168.7.9"),
-        ("LOOMVERIFY_WORKER_SSH_PROJECTS", "default, another_one"),
-        ("LOOMVERIFY_WORKER_SSH_PROJECTS", "*"),
-        ("LOOMVERIFY_KNOWN_HOSTS", "/srv/known hosts"),
-        ("LOOMVERIFY_PANEL_MODELS", "openai/gpt-4o, ollama/llama3"),
+        ("PORT", "8001", "port", 8001),
+        ("BASE_URL", "https://verify.example.com/", "base_url", "https://verify.example.com"),
+        ("BASE_URL", "http://[::1]:8000", "base_url", "http://[::1]:8000"),
+        (
+            "ALLOWED_HOSTS",
+            "verify.example.com, .example.org, [::1], *",
+            "allowed_hosts",
+            ("verify.example.com", ".example.org", "[::1]", "*"),
+        ),
+        (
+            "CSRF_TRUSTED_ORIGINS",
+            "https://*.example.com",
+            "csrf_trusted_origins",
+            ("https://*.example.com",),
+        ),
+        *(
+            ("DATABASE_URL", url, "database_url", url)
+            for url in (
+                "postgres://u:p@host:5432/name?sslmode=require",
+                "postgresql:///name?host=/var/run/postgresql",
+            )
+        ),
+        *(
+            ("REDIS_URL", url, "redis_url", url)
+            for url in ("redis://localhost", "rediss://:word@host:6380/1", "unix:///run/redis.sock")
+        ),
+        *(
+            ("EMAIL_URL", url, "email_url", url)
+            for url in ("submission://user:word@host:587", "console://")
+        ),
+        ("LOOMVERIFY_ENV", "development", "production", False),
+        ("LOOMVERIFY_API_KEY", KEY, "api_key", KEY),
+        (
+            "LOOMVERIFY_JUDGE_API_BASE",
+            "http://localhost:1234/v1",
+            "judge",
+            JudgeConnection("m", "http://localhost:1234/v1", ""),
+        ),
+        ("LOOMVERIFY_SANDBOX", "off", "sandbox", "off"),
+        ("LOOMVERIFY_ADVISORIES_MAX_AGE", "3650", "advisories_max_age_days", 3650),
+        ("LOOMVERIFY_REVIEW_SAMPLE_RATE", "1", "review_sample_rate", 1.0),
+        ("LOOMVERIFY_REVIEW_SAMPLE_RATE", "0.000001", "review_sample_rate", 0.000001),
+        (
+            "LOOMVERIFY_PRIVATE_NETWORKS",
+            ", ".join(NETWORKS),
+            "private_networks",
+            tuple(map(ip_network, NETWORKS)),
+        ),
+        (
+            "LOOMVERIFY_WORKER_SSH_PROJECTS",
+            "default, another_one",
+            "worker_ssh_projects",
+            ("default", "another_one"),
+        ),
+        ("LOOMVERIFY_WORKER_SSH_PROJECTS", "*", "worker_ssh_projects", ("*",)),
+        ("LOOMVERIFY_KNOWN_HOSTS", "/srv/known hosts", "known_hosts", Path("/srv/known hosts")),
+        (
+            "LOOMVERIFY_PANEL_MODELS",
+            "openai/gpt-4o, ollama/llama3",
+            "panel_models",
+            ("openai/gpt-4o", "ollama/llama3"),
+        ),
     ],
 )
-def test_sound_values_are_taken(tmp_path: Path, name: str, value: str) -> None:
-    read_environment({"LOOMVERIFY_DATA": str(tmp_path), "LOOMVERIFY_JUDGE_MODEL": "m", name: value})
+def test_a_valid_value_becomes_its_setting(
+    tmp_path: Path, name: str, value: str, field: str, setting: object
+) -> None:
+    variables = {"LOOMVERIFY_DATA": str(tmp_path), "LOOMVERIFY_JUDGE_MODEL": "m", name: value}
+
+    assert getattr(read_environment(variables), field) == setting
 
 
 @pytest.mark.parametrize(

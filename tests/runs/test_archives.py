@@ -350,7 +350,10 @@ def test_a_name_that_is_no_text_is_refused() -> None:
 
 
 def test_names_that_differ_by_case_are_two_files() -> None:
-    check_archive(zipped(("Makefile", b""), ("makefile", b"")), loc=LOC)
+    archive = zipped(("Makefile", b"all:"), ("makefile", b"test:"))
+
+    check_archive(archive, loc=LOC)
+    assert dict(read_archive(archive, loc=LOC)) == {"Makefile": b"all:", "makefile": b"test:"}
 
 
 def test_an_archive_within_an_archive_is_a_file_like_any_other() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
-from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -15,7 +14,7 @@ from loomverify.errors import InputError
 from tests.runs.conftest import Caller, body_of
 from tests.tiers import long_search
 from verification.runs.intake.description import WHOLE
-from verification.runs.intake.reading import inline_files, parse_body, validate_body
+from verification.runs.intake.reading import parse_body, validate_body
 from verification.runs.intake.schemas import RunIn
 from verification.runs.models import Blob, Run, RunFile, Task
 
@@ -149,6 +148,9 @@ def test_no_submission_is_our_fault(agent: Caller, changes: dict[str, Any]) -> N
 @given(
     st.binary(max_size=200) | st.text(alphabet='{}[]",:0e-\\u d8tfn', max_size=60).map(str.encode)
 )
-def test_no_bytes_are_our_fault(raw: bytes) -> None:
-    with suppress(InputError):
-        inline_files(validate_body(parse_body(raw)))
+def test_any_bytes_are_refused_with_a_reason(raw: bytes) -> None:
+    with pytest.raises(InputError) as caught:
+        validate_body(parse_body(raw))
+
+    assert caught.value.status in {400, 413, 422}
+    assert caught.value.issues

@@ -249,10 +249,15 @@ def declares(language: str, contents: Mapping[str, bytes], folder: str, marker: 
     return declared_by(language, contents)(Candidate(folder, (marker,), read))
 
 
-@given(st.text(max_size=200), st.text(alphabet="ab*/.", max_size=40))
-def test_nothing_that_is_declared_raises(text: str, folder: str) -> None:
+PATHS = st.text(alphabet="ab*/.", max_size=40)
+
+
+@given(st.text(max_size=200) | PATHS, PATHS)
+def test_any_declaration_is_read_and_makes_parts_of_listed_folders_alone(
+    text: str, folder: str
+) -> None:
     toml = f"[workspace]\nmembers = [{json.dumps(text)}]"
-    for language, name, content in (
+    declarations = (
         ("node", "package.json", json.dumps({"workspaces": [text, f"{text}/**"]})),
         ("node", "pnpm-workspace.yaml", f"packages: [{text}]"),
         ("rust", "Cargo.toml", toml),
@@ -260,8 +265,23 @@ def test_nothing_that_is_declared_raises(text: str, folder: str) -> None:
         ("java", "settings.gradle", f"include '{text}'"),
         ("dotnet", "a.sln", f'Project("x") = "y", "{text}x.csproj", "{{}}"'),
         ("go", "go.work", f"use {text}"),
-    ):
-        declares(language, {name: content.encode(errors="replace")}, folder, "x")
+    )
+
+    languages = {
+        language
+        for language, name, content in declarations
+        if declares(language, {name: content.encode(errors="replace")}, folder, "x")
+    }
+
+    steps, listed = steps_of(folder), steps_of(text)
+    if "*" in text or steps == listed:
+        assert languages <= {"node", "rust"}
+    else:  # the workspaces of the package hold all folders below the text
+        assert languages <= ({"node"} if steps[: len(listed)] == listed else set())
+
+
+def steps_of(path: str) -> list[str]:
+    return [step for step in path.strip().split("/") if step not in ("", ".")]
 
 
 @pytest.mark.parametrize(
