@@ -431,7 +431,7 @@ def test_any_evidence_has_a_gate_whose_figures_are_sound(about: Evidence) -> Non
     assert (found.state is GateState.OPEN) is (states == {HOLDS})
     assert (found.state is GateState.CLOSED) is (FAILS in states)
     for one in found.criteria:
-        assert one.missing if one.state is WAITING else True, one
+        assert one.missing or one.state is not WAITING, one
         if one.low is not None and one.high is not None and one.value is not None:
             assert one.low <= one.value <= one.high
 

@@ -503,6 +503,7 @@ def test_an_evaluation_beside_the_one_that_counts_shows_its_own_gates(run: Run) 
     html = section(html_of(run, f"?evaluation={beside.uuid}"))
 
     assert gate_url(row) in html
+    assert ">types<" in html
     assert ">build<" not in html
 
 
