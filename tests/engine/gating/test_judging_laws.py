@@ -19,6 +19,7 @@ from tests.engine.gating.test_judging import (
     TSC,
     TYPES,
     UNSAFE,
+    pytest_ended,
     reasons,
     recorded,
     told,
@@ -79,6 +80,8 @@ def test_however_a_command_ends_its_gate_says_what_may_be_said(stage: Stage, end
 
 
 @given(STAGES.filter(lambda one: one.gate == "test"), ENDS)
+@example(PYTEST, pytest_ended(0, GOOD))
+@example(PYTEST, pytest_ended(0, NONE))
 def test_tests_that_passed_were_counted_or_there_are_none(stage: Stage, ended: Ended) -> None:
     report = told(stage, ended)
     found = reasons(report)

@@ -27,15 +27,16 @@ PAIRS = [
     *[Pair(UNDECIDED, REJECT, "code-change", "rate_limited")] * 1,
     *[Pair(UNDECIDED, UNDECIDED, "code-change", "rate_limited")] * 6,
 ]
-pairs = st.lists(
-    st.builds(
-        Pair,
-        expected=st.sampled_from(VERDICTS),
-        observed=st.sampled_from(VERDICTS),
-        process=st.sampled_from(["", "research", "code-change"]),
-        reason_code=st.sampled_from(["", "rule_violated", "rate_limited"]),
-    ),
-    max_size=120,
+pair = st.builds(
+    Pair,
+    expected=st.sampled_from(VERDICTS),
+    observed=st.sampled_from(VERDICTS),
+    process=st.sampled_from(["", "research", "code-change"]),
+    reason_code=st.sampled_from(["", "rule_violated", "rate_limited"]),
+)
+# Many of a kind: fewer than twenty pairs make no figure.
+pairs = st.lists(st.tuples(pair, st.integers(1, 40)), max_size=8).map(
+    lambda counted: [one for one, count in counted for _ in range(count)]
 )
 
 
