@@ -64,9 +64,14 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
     if tiers.tier != "quick" or collection_path.suffix != ".py":
         return None
     text = collection_path.read_text(encoding="utf-8")
+    return True if is_extended_as_a_whole(text) else None
+
+
+def is_extended_as_a_whole(text: str) -> bool:
+    """Whether a module's own marks leave all of its tests to `make test-all`."""
     marks = MODULE_MARKS.search(text)
-    is_extended = marks and any(f"pytest.mark.{name}" in marks[1] for name in EXTENDED)
-    return True if is_extended and "pytest.mark.story" not in text else None
+    is_extended = marks is not None and any(f"pytest.mark.{name}" in marks[1] for name in EXTENDED)
+    return is_extended and "pytest.mark.story" not in text
 
 
 @pytest.hookimpl(trylast=True)
@@ -107,10 +112,15 @@ def _rows_left_out(items: list[pytest.Item]) -> set[pytest.Item]:
     for test in rows.values():
         marker = test[0].get_closest_marker("quick_rows")
         assert marker is not None
-        count = min(marker.args[0], len(test))
-        kept = {number * len(test) // count for number in range(count)}
+        kept = kept_rows(len(test), marker.args[0])
         left_out.update(item for number, item in enumerate(test) if number not in kept)
     return left_out
+
+
+def kept_rows(rows: int, count: int) -> set[int]:
+    """Return the numbers of `count` rows at even steps, or of all where there are fewer."""
+    count = min(count, rows)
+    return {number * rows // count for number in range(count)}
 
 
 def _skip_missing_requirements(items: list[pytest.Item]) -> None:
