@@ -7,6 +7,7 @@ import pytest
 from loomverify.data_folder import keep_secret
 from loomverify.env import read_environment
 from loomverify.variables import ConfigurationError
+from tests.tables import check_rows
 
 KEY = "lv_" + "k" * 32
 PRODUCTION = {
@@ -36,7 +37,7 @@ def test_an_empty_variable_is_an_unset_one(tmp_path: Path) -> None:
     assert env == plain
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("name", "value"),
     [
         ("PORT", "8001"),
@@ -71,7 +72,7 @@ def test_sound_values_are_taken(tmp_path: Path, name: str, value: str) -> None:
     read_environment({"LOOMVERIFY_DATA": str(tmp_path), "LOOMVERIFY_JUDGE_MODEL": "m", name: value})
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("name", "value"),
     [
         ("LOOMVERIFY_PRIVATE_NETWORKS", "10.1.0.0/8"),
