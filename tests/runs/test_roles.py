@@ -18,6 +18,7 @@ from loomverify.accounts.services import create_api_key
 from tests.golden.builders import document
 from tests.openapi import openapi_document
 from tests.runs.conftest import body_of, new_project
+from tests.tables import check_rows
 from tests.waivers import REASON, in_days
 from tests.world import PROCESS, fill
 
@@ -199,11 +200,19 @@ def test_every_operation_that_does_more_than_read_has_its_role_written_down() ->
     assert acting <= set(NEEDED)
 
 
-@pytest.mark.parametrize("kind", ["none", "revoked", "expired", "unknown", "empty", "deleted"])
-def test_without_a_key_in_force_there_is_no_answer(world: World, kind: str) -> None:
-    secret = {"none": None, "unknown": "lv_unknown", "empty": " "}.get(kind)
+def test_without_a_key_no_operation_answers(world: World) -> None:
+    answers = [world.ask(label, None) for label in OPERATIONS]
+
+    assert {answer.status_code for answer in answers} == {401}
+    assert {answer["Content-Type"] for answer in answers} == {"application/problem+json"}
+    assert {answer["WWW-Authenticate"] for answer in answers} == {"Bearer"}
+
+
+@pytest.mark.parametrize("kind", ["revoked", "expired", "unknown", "empty", "deleted"])
+def test_a_key_that_is_not_in_force_is_no_key(project: Project, kind: str) -> None:
+    secret = {"unknown": "lv_unknown", "empty": " "}.get(kind, "")
     if kind in {"revoked", "expired", "deleted"}:
-        secret = key_of(world.project, Role.ADMIN)
+        secret = key_of(project, Role.ADMIN)
         key = ApiKey.objects.filter(pk=ApiKey.objects.latest("pk").pk)
         past = timezone.now() - timedelta(seconds=1)
         if kind == "deleted":
@@ -211,14 +220,12 @@ def test_without_a_key_in_force_there_is_no_answer(world: World, kind: str) -> N
         else:
             key.update(**{"revoked_at" if kind == "revoked" else "expires_at": past})
 
-    answers = [world.ask(label, secret) for label in OPERATIONS]
+    answer = Client().get("/api/v1/runs", headers={"Authorization": f"Bearer {secret}"})
 
-    assert {answer.status_code for answer in answers} == {401}
-    assert {answer["Content-Type"] for answer in answers} == {"application/problem+json"}
-    assert {answer["WWW-Authenticate"] for answer in answers} == {"Bearer"}
+    assert (answer.status_code, answer["WWW-Authenticate"]) == (401, "Bearer")
 
 
-@pytest.mark.parametrize("label", OPERATIONS)
+@check_rows("label", OPERATIONS, rollback=True)
 def test_a_role_does_what_it_may_and_nothing_else(world: World, label: str) -> None:
     statuses = {role: world.ask(label, key_of(world.project, role)).status_code for role in Role}
 
