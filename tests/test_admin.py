@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from loomverify.accounts.models import User
 from tests.builders import make_project, make_run
+from tests.tables import check_rows
 from verification.rules.models import Backtest, Pin
 
 MODELS = sorted(
@@ -17,16 +18,28 @@ MODELS = sorted(
 )
 
 
-@pytest.mark.quick_rows(6)
-@pytest.mark.parametrize("model", MODELS, ids=lambda model: model._meta.label)
-@pytest.mark.django_db
-def test_operators_may_look_at_everything_and_change_nothing(model: type[Model]) -> None:
-    make_run(make_project("ours"), findings=[])
+@pytest.fixture
+def client(db: None) -> Client:
+    """The browser of an operator, over a project with one row of many models."""
+    run = make_run(make_project("ours"), findings=[])
+    process = run.process_version.process
+    rule, _ = process.rules.get_or_create(name="no-placeholders")
+    Pin.objects.create(rule=rule, run=run, expected="caught", text="TODO")
+    kept = {"project": run.project, "process": process, "rule": rule.name}
+    Backtest.objects.create(**kept, figures={}, seconds=1, tried_at=timezone.now())
     client = Client()
-    client.force_login(
-        User.objects.create_superuser("root", password="a long password"),
-        backend="loomverify.accounts.backends.NameOrEmailBackend",
-    )
+    root = User.objects.create_superuser("root", password="a long password")
+    client.force_login(root, backend="loomverify.accounts.backends.NameOrEmailBackend")
+    return client
+
+
+each_model = check_rows("model", MODELS, ids=lambda model: model._meta.label)
+
+
+@each_model
+def test_operators_may_look_at_everything_and_change_nothing(
+    client: Client, model: type[Model]
+) -> None:
     name = f"admin:{model._meta.app_label}_{model._meta.model_name}"
 
     assert client.get(reverse(f"{name}_changelist")).status_code == 200
@@ -38,19 +51,10 @@ def test_operators_may_look_at_everything_and_change_nothing(model: type[Model])
         assert b'name="_save"' not in page.content
 
 
-@pytest.mark.quick_rows(5)
-@pytest.mark.parametrize("model", MODELS, ids=lambda model: model._meta.label)
-@pytest.mark.django_db
-def test_what_operators_send_to_the_admin_changes_nothing(model: type[Model]) -> None:
-    run = make_run(make_project("ours"), findings=[])
-    process = run.process_version.process
-    rule, _ = process.rules.get_or_create(name="no-placeholders")
-    Pin.objects.create(rule=rule, run=run, expected="caught", text="TODO")
-    kept = {"project": run.project, "process": process, "rule": rule.name}
-    Backtest.objects.create(**kept, figures={}, seconds=1, tried_at=timezone.now())
-    client = Client()
-    root = User.objects.create_superuser("root", password="a long password")
-    client.force_login(root, backend="loomverify.accounts.backends.NameOrEmailBackend")
+@each_model
+def test_what_operators_send_to_the_admin_changes_nothing(
+    client: Client, model: type[Model]
+) -> None:
     name = f"admin:{model._meta.app_label}_{model._meta.model_name}"
     before = sorted(str(row) for row in model._default_manager.values_list())
     row = model._default_manager.first()

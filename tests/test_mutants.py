@@ -1,17 +1,22 @@
-"""Whether the golden corpus finds defects: the check itself. It runs as `make golden-mutants`."""
+"""The tools that try mutants: `make golden-mutants` and `tests.mutants.engine_sample`."""
 
 from __future__ import annotations
 
 import ast
+import json
+from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from tests.mutants import deliberate, generated
+from tests.mutants import deliberate, engine_sample, generated
 from tests.mutants.__main__ import REASONS, conclude
+from tests.mutants.engine_sample import CoverageMap, Outcome, Result, try_mutant
 from tests.mutants.mutant import ENGINE, Mutant
 from tests.mutants.running import try_out
+from tests.tables import check_rows
 from verification.golden.shipped import builtin_definitions, shipped_documents
 
 OTHER_PHASE = "A rule of another phase speaks in this one"
@@ -51,7 +56,7 @@ def test_the_corpus_kills_a_defect_and_not_the_engine_as_it_is() -> None:
     assert try_out(None, documents).by == ""
 
 
-@pytest.mark.parametrize("key", SURVIVORS, ids=lambda key: flat(key)[:80])
+@check_rows("key", SURVIVORS, ids=lambda key: flat(key)[:80])
 def test_a_reason_is_given_for_a_line_that_is_there(key: str) -> None:
     path, _, change = key.partition(": ")
     before = change.removeprefix("-").partition(" +")[0]
@@ -95,3 +100,41 @@ def test_what_may_survive(
     told = capsys.readouterr().out
     assert f"{20 - deliberate_left} of 20 killed" in told
     assert told.count("survived ") == deliberate_left + generated_left
+
+
+def test_the_sample_of_the_engine_names_five_hundred_mutants() -> None:
+    names = engine_sample.SAMPLE.read_text(encoding="utf-8").split()
+
+    assert len(set(names)) == len(names) == engine_sample.SAMPLE_SIZE
+    assert names == sorted(names)
+
+
+@pytest.mark.parametrize(
+    ("test", "outcome"),
+    [
+        ("test_only_a_reject_with_attempts_left_runs_the_work_again", Outcome.KILLED),
+        ("test_the_first_level_that_fits_holds", Outcome.SURVIVED),
+        ("", Outcome.NOT_COVERED),
+    ],
+)
+def test_a_mutant_is_tried_by_the_tests_that_cover_its_function(
+    test: str, outcome: Outcome, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    file = "tests/engine/test_confidence.py"
+    tests = [f"{file}::{test}"] if test else []
+    covering = CoverageMap("", {"verification/engine/confidence.py:action": tests}, {})
+
+    result = try_mutant("verification.engine.confidence.x_action__mutmut_4", covering)
+
+    assert result.outcome is outcome
+    assert result.by.startswith(file) is (outcome is Outcome.KILLED)
+
+
+def test_results_are_read_where_a_run_stopped(tmp_path: Path) -> None:
+    path = tmp_path / "results.jsonl"
+    result = Result("a.x_b__mutmut_1", Outcome.KILLED, "tests/engine/test_b.py::test_b", 0.5)
+
+    assert engine_sample.read_results(path) == {}
+    path.write_text(json.dumps(asdict(result)) + "\n")
+    assert engine_sample.read_results(path) == {result.mutant: result}

@@ -19,6 +19,7 @@ from loomverify.submitting.errors import UsageError
 from loomverify.submitting.packing import pack
 from loomverify.submitting.report import Report, place_of
 from tests.scripted_server import HANG_UP, ScriptedServer, scripted_server
+from tests.tables import check_rows
 
 KEY = "lv_" + "k" * 32
 URL = "https://verify.example.com/p/default/runs/1/"
@@ -498,7 +499,7 @@ def test_a_redirect_names_the_address_to_use(
     assert "leads to https://verify.example.com/" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("arguments", "message"),
     [
         ([], "required: DIR"),

@@ -12,6 +12,7 @@ from loomverify.accounts.models import AuditEntry, Member, Project, Role, User
 from loomverify.accounts.services import change_project, create_project
 from loomverify.errors import Conflict, Forbidden, InputError
 from tests.accounts.conftest import make_member, make_person, member, signed_in
+from tests.tables import check_rows
 
 SETTINGS: dict[str, Any] = {
     "name": "Looms",
@@ -167,7 +168,7 @@ def test_settings_that_stay_are_not_written_down(project: Project) -> None:
     assert not AuditEntry.objects.filter(verb="project.changed").exists()
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("changed", "code"),
     [
         ({"time_zone": "Mars/Olympus"}, "project.time_zone.unknown"),
@@ -182,6 +183,7 @@ def test_settings_that_stay_are_not_written_down(project: Project) -> None:
         ({"redaction_patterns": ["x"] * 51}, "project.redaction.too_many"),
         ({"name": " "}, "project.name.invalid"),
     ],
+    rollback=True,
 )
 def test_settings_that_make_no_sense_are_refused(
     changed: dict[str, object], code: str, project: Project

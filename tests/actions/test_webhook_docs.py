@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.tables import check_rows
 from verification.actions.services import deliveries
 from verification.actions.signing import sign
 from verification.runs import outbox
@@ -61,7 +62,7 @@ def test_the_documented_check_refuses_everything_else(
     assert not is_from_loomverify(headers, body, secret, now)
 
 
-@pytest.mark.parametrize("topic", outbox.TOPICS)
+@check_rows("topic", outbox.TOPICS)
 def test_every_topic_is_documented(topic: str) -> None:
     assert f"| `{topic}` |" in DOCS
 

@@ -14,6 +14,7 @@ from tests.actions.builders import make_action, make_change
 from tests.actions.conftest import hooked
 from tests.actions.receiver import Receiver
 from tests.builders import make_process, make_project, make_run
+from tests.tables import check_rows
 from verification.actions import services
 from verification.actions.formats import chat, status
 from verification.actions.models import Delivery
@@ -64,8 +65,8 @@ def test_a_chat_room_reads_of_one_as_of_one(counts: tuple[int, ...], told: str) 
     assert chat.message(outbox.REVIEW_DIGEST, payload, "") == {"text": told}
 
 
-@pytest.mark.parametrize("topic", outbox.TOPICS)
-@pytest.mark.parametrize("payload", [{}, FINISHED, {**DECIDED, "summary": "x", "title": "t"}])
+@check_rows("topic", outbox.TOPICS)
+@check_rows("payload", [{}, FINISHED, {**DECIDED, "summary": "x", "title": "t"}])
 def test_every_topic_has_words_of_its_own(topic: str, payload: dict[str, Any]) -> None:
     text = chat.message(topic, payload, "")["text"]
 
@@ -250,7 +251,7 @@ def test_only_events_of_the_named_processes_are_sent_and_those_of_none(
     assert told == ["coding", None]
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("fields", "code", "place"),
     [
         ({"format": "fax"}, "format_unknown", ("format",)),
@@ -284,6 +285,7 @@ def test_only_events_of_the_named_processes_are_sent_and_those_of_none(
             ("url",),
         ),
     ],
+    rollback=True,
 )
 def test_what_cannot_be_sent_is_refused_with_its_place(
     project: Project, fields: dict[str, Any], code: str, place: tuple[str | int, ...]

@@ -6,6 +6,7 @@ from ipaddress import ip_network
 import pytest
 
 from tests.actions.receiver import Receiver
+from tests.tables import check_rows
 from verification.actions.sending import post
 from verification.actions.targets import Target, TargetRefused, find_target
 
@@ -17,7 +18,7 @@ def resolve_to(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> None:
     monkeypatch.setattr(socket, "getaddrinfo", answer)
 
 
-@pytest.mark.parametrize(
+@check_rows(
     "url",
     [
         "http://10.0.0.8/hook",

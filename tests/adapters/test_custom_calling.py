@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 
 from tests.adapters.custom_cases import told_by
+from tests.tables import check_rows
 
 INVOICE = json.dumps({"lines": [{"price": "1.50", "count": 2}]})
 LINES = json.dumps([{"price": 1, "count": 2}])
 PHASE, PROCESS, TASK = "write", "process", "t"
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("verifier", "output", "result"),
     [
         ("of_the_submission", "fine", "fine"),
@@ -56,7 +57,7 @@ def test_each_parameter_is_given_what_its_type_or_name_says(
     assert told == {"status": "passed", "result": result}
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("verifier", "says"),
     [
         ("not_injectable", "its parameter 'database'"),

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tables import check_rows
 from verification.adapters.custom_wire import (
     MAX_DETAIL_CHARS,
     MAX_ERRORS,
@@ -44,7 +45,7 @@ def test_noise_is_no_answer(raw: bytes) -> None:
     assert read_answer(raw, "totals").status == "error"
 
 
-@pytest.mark.parametrize(
+@check_rows(
     "raw",
     [
         b"",

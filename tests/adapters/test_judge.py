@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.model_server import ModelServer, Said, model_server, together
+from tests.tables import check_rows
 from verification.adapters.judge import Again, Completion, Connection, complete
 from verification.adapters.judge_models import PROVIDERS
 
@@ -423,8 +424,7 @@ def test_an_error_page_of_somebody_else_is_not_repeated() -> None:
     assert answer.detail == "It failed (HTTP 500)."
 
 
-@pytest.mark.quick_rows(11)
-@pytest.mark.parametrize("provider", sorted(PROVIDERS))
+@check_rows("provider", sorted(PROVIDERS))
 def test_keys_of_the_machine_go_to_nobody(provider: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in (*(part.upper() for part in PROVIDERS), "TOGETHERAI", "GOOGLE", "CO", "AZURE"):
         monkeypatch.setenv(f"{name}_API_KEY", "the-operators-own")

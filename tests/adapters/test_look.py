@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from tests.tables import check_rows
 from verification.adapters.sandbox.tools.look_languages import is_passed_over, is_run, language_of
 from verification.adapters.sandbox.tools.look_levels import (
     ERROR,
@@ -283,7 +284,7 @@ def pem(body: str, kind: str = "") -> str:
     return f"-----BEGIN {kind}PRIVATE" + f" KEY-----\n{body}\n-----END {kind}PRIVATE KEY-----"
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("name", "value", "level"),
     [
         ("github-pat", "ghp" + f"_{BODY}{checksum(BODY)}", ERROR),

@@ -12,6 +12,7 @@ import pytest
 
 from tests.adapters.viewing_cases import CASES, Case
 from tests.runs.viewed import MARKDOWN, TABLE, TREE, pdf, picture, workbook
+from tests.tables import check_rows
 from verification.adapters import viewing
 from verification.adapters.viewing import (
     AT_ONCE,
@@ -241,7 +242,7 @@ def test_a_page_beyond_the_end_is_empty_and_says_what_is_before() -> None:
     assert (told["rows"], told["before"], told["after"]) == ([], 1, 0)
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("text", "is_it"),
     [
         ("12", True),

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tests.engine.cases import PASSING, judged_case, ports
 from tests.engine.strategies import STRICT_JSON
+from tests.tables import check_rows
 from verification.engine.case import MAX_PROMPT_CHARS
 from verification.engine.climb import Conclusion, climb, conclude
 from verification.engine.evidence import Submission, TaskSpec
@@ -24,7 +25,7 @@ USUAL = Flags()
 MARKDOWN = "| name | n |\n|:-----|--:|\n| a | 1,000.50 |\n| b | 2 |\n"
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("one", "other"),
     [
         ('{"a": 1, "b": [1.0, 2e3, null]}', ' {"b":[1,2000.00,null],"a":1.0}\n'),
@@ -48,7 +49,7 @@ def test_what_says_the_same_by_its_form(one: str, other: str) -> None:
     assert form_of(one) == form_of(other)
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("one", "other"),
     [
         ('{"a": 1}', '{"a": "1"}'),

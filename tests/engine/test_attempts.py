@@ -8,6 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from processes.definition.model import Phase, ProcessPolicy, ScoreLoop
+from tests.tables import check_rows
 from verification.engine.attempts import (
     Accounted,
     Entered,
@@ -221,7 +222,7 @@ def ended(history: TaskHistory) -> tuple[int, bool, str]:
     return history.attempts_used, history.exhausted, history.last_outcome
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("steps", "run", "verdict", "after_it"),
     [
         # A person rejects what was undecided: one attempt.

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from processes.definition.model import Enforcement
 from tests.engine.cases import finding
+from tests.tables import check_rows
 from verification.engine import policy
 from verification.engine.backtest import Bucket, Past, Weighed, weigh
 from verification.engine.finding import Finding
@@ -26,7 +26,7 @@ def past(*own: Finding, others: tuple[Finding, ...] = (), **known: object) -> Pa
     return Past(**{"result": result, "own": own, "others": others, "flags": flags, **known})  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("before", "now", "is_good", "bucket"),
     [
         ((), (SAYS,), False, "good_catch"),

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from tests.engine.cases import evaluate, told
+from tests.tables import check_rows
 from verification.engine.evidence import ToolCall
 
 
@@ -47,7 +48,7 @@ def test_a_deliverable_declared_twice_is_missed_once() -> None:
     assert len(conclusion.findings) == 1
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("changed", "expected"),
     [
         (["a.md"], []),
@@ -90,7 +91,7 @@ def test_a_tool_that_takes_files_away_may_name_them(tool: str, excused: bool) ->
     assert (evaluate(tool_calls=calls).findings == ()) is excused
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("path", "content", "declared", "expected", "place"),
     [
         ("a.py", "x = 1\n", True, None, (None, None)),

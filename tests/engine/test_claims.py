@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.engine.cases import PASSING, evaluate, judge_of, judged_case, llm, ports, told
+from tests.tables import check_rows
 from verification.engine.claims.labels import label_of, totals_of
 from verification.engine.climb import climb, conclude
 from verification.engine.evidence import Claim, EvidenceItem
@@ -75,7 +76,7 @@ def test_without_claims_there_is_no_share_of_them() -> None:
     assert totals_of(())["supporting_unconfirmed_ratio"] is None
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("claims", "about", "expected"),
     [
         ((), {}, FINE),

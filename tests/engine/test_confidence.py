@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from processes.definition.model import Enforcement
 from tests.engine.cases import case, finding, ports
 from tests.engine.strategies import gate_reports
+from tests.tables import check_rows
 from verification.engine import confidence
 from verification.engine.climb import climb, conclude
 from verification.engine.finding import Finding
@@ -32,7 +33,7 @@ NO_TESTS = finding(reason_code="no_tests", enforcement=Enforcement.ADVISORY)
 CONCERN = finding(source=Source.LLM, enforcement=Enforcement.ADVISORY)
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("verdict", "findings", "reached", "level"),
     [
         (ACCEPT, [], {}, "MEDIUM"),

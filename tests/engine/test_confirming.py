@@ -28,6 +28,7 @@ from tests.engine.claim_cases import (
     settled,
     word,
 )
+from tests.tables import check_rows
 from verification.engine.claims.labels import CONFIRMED
 from verification.engine.claims.settlement import ClaimState
 from verification.engine.climb import climb, conclude
@@ -113,7 +114,7 @@ def test_a_plain_answer_is_not_lost_with_the_next_one(second: Confirm) -> None:
     assert result(settled(ADVICE, judge=judge)) == PRUNED
 
 
-@pytest.mark.parametrize(
+@check_rows(
     "said",
     [
         "",

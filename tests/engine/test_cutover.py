@@ -8,6 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from tests.tables import check_rows
 from verification.engine.cutover import (
     Corpus,
     Criterion,
@@ -111,7 +112,7 @@ def test_one_failure_closes_and_one_gap_waits(about: Evidence, state: GateState)
     assert gate(about).state is state
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("name", "about", "state", "missing"),
     [
         ("discordant_pairs", evidence(fixed=20, added=5), HOLDS, ""),

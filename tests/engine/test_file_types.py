@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-import pytest
-
 from tests.engine.cases import evaluate, told
+from tests.tables import check_rows
 from verification.engine.checks.file_types import BEGINNINGS
 
 HTML = b"<!DOCTYPE html>\n<html><head><title>404 Not Found</title></head></html>"
@@ -19,13 +18,13 @@ def mismatches(path: str, content: bytes) -> list[str]:
     return [one.message for one in found if one.reason_code == "file_type_mismatch"]
 
 
-@pytest.mark.parametrize("suffix", sorted(BEGINNINGS))
+@check_rows("suffix", sorted(BEGINNINGS))
 def test_every_known_beginning_fits_its_own_suffix(suffix: str) -> None:
     for beginning in BEGINNINGS[suffix]:
         assert mismatches(f"a.{suffix}", beginning + b"\0\0\0\0") == []
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("path", "content"),
     [
         ("a.pdf", b"\n\n%PDF-1.7"),
@@ -52,7 +51,7 @@ def test_a_file_that_keeps_the_promise_of_its_name(path: str, content: bytes) ->
     assert mismatches(path, content) == []
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("path", "content", "message"),
     [
         ("report.pdf", HTML, f"Named .pdf, but holds {ERROR_PAGE}"),
@@ -74,8 +73,8 @@ def test_a_file_that_breaks_it(path: str, content: bytes, message: str | None) -
     assert mismatches(path, content) == ([message] if message else [])
 
 
-@pytest.mark.parametrize("path", ["a.json", "a.jsonl", "a.yaml", "a.toml", "a.ipynb"])
-@pytest.mark.parametrize("content", [HTML, PNG, GZIP])
+@check_rows("path", ["a.json", "a.jsonl", "a.yaml", "a.toml", "a.ipynb"])
+@check_rows("content", [HTML, PNG, GZIP])
 def test_what_certainly_breaks_a_grammar_is_told_once_and_by_it(path: str, content: bytes) -> None:
     conclusion = evaluate(files={path: content}, deliverables=[path])
 

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.engine.grammar_answers import answers
+from tests.tables import check_rows
 from verification.engine.evidence import NotInspected
 from verification.engine.grammars import GRAMMARS, grammar_of, seconds_for
 from verification.engine.grammars.registry import BASE_SECONDS, MAX_SECONDS
@@ -68,22 +69,22 @@ def test_no_content_makes_a_parser_raise(suffix: str, content: bytes) -> None:
         assert grammar.is_certain or not any(one.certain for one in parsed)
 
 
-@pytest.mark.parametrize(("suffix", "content", "holds"), FOREIGN)
+@check_rows(("suffix", "content", "holds"), FOREIGN)
 def test_a_file_that_changed_its_type_is_named(suffix: str, content: bytes, holds: str) -> None:
     language = GRAMMARS[suffix].language
 
     assert answers(f"a{suffix}", content) == [f"hard 1:1 It holds {holds}, not {language}."]
 
 
-@pytest.mark.parametrize("suffix", sorted(set(IN_PROCESS) - set(CERTAIN)))
-@pytest.mark.parametrize("content", [PNG, GZIP, HTML])
+@check_rows("suffix", sorted(set(IN_PROCESS) - set(CERTAIN)))
+@check_rows("content", [PNG, GZIP, HTML])
 def test_where_nothing_is_certain_foreign_content_is_left_to_file_types(
     suffix: str, content: bytes
 ) -> None:
     assert answers(f"a{suffix}", content) == []
 
 
-@pytest.mark.parametrize("suffix", sorted(GRAMMARS))
+@check_rows("suffix", sorted(GRAMMARS))
 def test_every_suffix_stands_in_the_documentation_with_its_cap(suffix: str) -> None:
     [row] = [line for line in DOCS.splitlines() if f"`{suffix}`" in line and " MB |" in line]
 

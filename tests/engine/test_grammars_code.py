@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tests.engine.grammar_answers import answers
+from tests.tables import check_rows
 from verification.engine.grammars.sql_text import MAX_PROBLEMS
 
 UNREAD = "No SQL dialect that is known here reads this statement."
@@ -11,7 +12,7 @@ TEMPLATE = "It holds template marks, so this does not count: "
 DEEP = 5_000
 
 
-@pytest.mark.parametrize(
+@check_rows(
     "content",
     [
         "select 1;\n-- done\n",
@@ -53,7 +54,7 @@ def test_a_file_of_broken_statements_is_told_in_a_few_lines() -> None:
     assert len(answers("a.sql", "select a b c from d;\n" * 30)) == MAX_PROBLEMS
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("path", "content"),
     [
         ("a.js", "#!/usr/bin/env node\nx?.y ?? `${1}`;\nconst a = <p>{x}</p>;\n"),
@@ -76,7 +77,7 @@ def test_sources_without_a_remark(path: str, content: str) -> None:
     assert answers(path, content) == []
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("path", "content", "told"),
     [
         ("a.js", "let a = 1;\nlet é = = 2;", "advisory 2:7 This does not fit the grammar: `=`."),

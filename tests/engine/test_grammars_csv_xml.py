@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.engine.grammar_answers import answers
+from tests.tables import check_rows
 
 CELLS = st.text("abc 1,;\t\"'\né", min_size=1).filter(str.strip)
 LATIN = "advisory 2:1 The file is not valid UTF-8: it was read as Latin-1."
@@ -19,7 +20,7 @@ LAUGHS = '<!DOCTYPE a [<!ENTITY a0 "ha ha ha ha ">' + "".join(
 )
 
 
-@pytest.mark.parametrize(
+@check_rows(
     "content",
     [
         "a,b\n1,2\n",
@@ -111,7 +112,7 @@ def test_xml_without_a_remark(content: str | bytes) -> None:
     assert answers("a.xml", content) == []
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("content", "told"),
     [
         ("<a>\n<é><b></é></a>", "hard 2:9 Mismatched tag."),

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.engine.grammar_answers import answers
+from tests.tables import check_rows
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
@@ -29,7 +30,7 @@ def test_a_value_in_each_line_is_json_lines(values: list[object]) -> None:
     assert answers("a.jsonl", "".join(f"{json.dumps(one)}\n" for one in values)) == []
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("content", "told"),
     [
         ('{"a": 1,\n "b" 2}', ["hard 2:6 Expecting ':' delimiter."]),

@@ -3,12 +3,13 @@ from __future__ import annotations
 import pytest
 
 from tests.engine.grammar_answers import answers
+from tests.tables import check_rows
 
 TEMPLATE = "It holds template marks, so this does not count: "
 TOO_NEW = "It needs TOML 1.1, which many parsers do not read yet: "
 
 
-@pytest.mark.parametrize(
+@check_rows(
     "content",
     [
         "a: 1\n---\nb: 2\n...\n",
@@ -32,7 +33,7 @@ def test_yaml_without_a_remark(content: str | bytes) -> None:
     assert answers("a.yaml", content) == []
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("content", "told"),
     [
         ("a: [1\nb: 2\n", "hard 2:2 While parsing a flow sequence, did not find expected ',' or ']'."),
@@ -87,7 +88,7 @@ def test_toml_without_a_remark(content: str) -> None:
     assert answers("a.toml", content) == []
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("content", "told"),
     [
         ("a = 1\na = 2\n", "hard 2:6 Cannot overwrite a value."),

@@ -17,6 +17,7 @@ import yaml
 from processes.definition.model import Severity
 from tests.engine.cases import PASSING, judge_of, judged_case, llm, ports
 from tests.engine.judges import reply
+from tests.tables import check_rows
 from verification.engine.case import Case
 from verification.engine.climb import Conclusion, climb, conclude
 from verification.engine.evidence import Claim, EvidenceItem, ToolCall
@@ -176,7 +177,7 @@ def test_nor_do_its_votes(echo: str) -> None:
     assert {name: votes for name, votes in passed.items() if votes != {None}} == {}
 
 
-@pytest.mark.parametrize("injection", injections(), ids=lambda one: one.id)
+@check_rows("injection", injections(), ids=lambda one: one.id)
 def test_the_clean_twin_passes_with_an_honest_judge(injection: Injection) -> None:
     honest = reply(rules={"sourced": "satisfied"})
 
@@ -184,7 +185,7 @@ def test_the_clean_twin_passes_with_an_honest_judge(injection: Injection) -> Non
     assert concluded(injection, "", judge_of(PASSING)).verdict == "accept"
 
 
-@pytest.mark.parametrize("injection", injections(), ids=lambda one: one.id)
+@check_rows("injection", injections(), ids=lambda one: one.id)
 def test_an_honest_judge_is_understood_beside_any_attack(injection: Injection) -> None:
     token = token_of(injection.case(injection.attack))
     passing = reply(token=token, rules={"sourced": "satisfied"})

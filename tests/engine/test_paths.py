@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.engine.cases import case, evaluate, failed_call, told
+from tests.tables import check_rows
 from verification.engine.checks.deliverables import declared, declared_files
 from verification.engine.evidence import SubmittedFile, ToolCall
 from verification.engine.paths import anchored, relative
@@ -29,7 +30,7 @@ def found(*calls: ToolCall, **about: Any) -> list[tuple[str, str]]:
     return [(enforcement, reason) for _, enforcement, reason in told(conclusion)]
 
 
-@pytest.mark.parametrize(
+@check_rows(
     "path",
     [
         "./src//b.py",
@@ -63,7 +64,7 @@ def test_a_file_is_known_by_any_spelling_of_its_path(path: str) -> None:
     assert found(edits(path)) == []
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("path", "expected"),
     [
         ("../a.md", HARD),
@@ -139,7 +140,7 @@ def test_one_name_in_two_forms_of_unicode_is_one_file(path: str, name: str) -> N
     assert conclusion.findings == ()
 
 
-@pytest.mark.parametrize(
+@check_rows(
     "calls",
     [
         (edits("gone.md", tool="delete_file"),),
@@ -213,7 +214,7 @@ def test_a_missing_file_is_one_problem_however_many_speak_of_it(
     assert [enforcement for enforcement, _ in findings] == ["hard"]
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("declaration", "files"),
     [
         ("a.md", ["a.md"]),

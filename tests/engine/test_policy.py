@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from processes.definition.model import Enforcement
 from tests.engine.cases import finding
+from tests.tables import check_rows
 from verification.engine import policy
 from verification.engine.finding import Finding, with_fingerprints
 from verification.engine.outcome import FindingVerdict, Outcome, SeverityClass, Source, Verdict
@@ -35,7 +36,7 @@ def decide(*findings: Finding, flags: Flags = Flags()) -> policy.Decision:  # no
     return policy.decide(policy.ordered(with_fingerprints(findings), {}), flags)
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("findings", "outcome", "verdict"),
     [
         ([], "pass", "accept"),

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.engine.cases import case, ports
+from tests.tables import check_rows
 from verification.engine.claims.pruned_files import Pruning, prune
 from verification.engine.claims.pruning import cut
 from verification.engine.claims.spans import kept, without
@@ -35,7 +36,7 @@ def pruned(files: dict[str, Any], *claims: str, probe: Probe | None = None) -> P
     return prune(texts_of(asked, MemoryWorkspace(files)), claims, probe or InProcessProbe())
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("text", "claim", "left"),
     [
         ("It rains. Buy the company now. It snows.", ADVICE, "It rains.  It snows."),

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from tests.engine.grammar_answers import shown
+from tests.tables import check_rows
 from verification.adapters.python_syntax import parse_python
 
 TEMPLATE = "It holds template marks, so this does not count: "
@@ -23,7 +24,7 @@ def notebook(*cells: str | dict[str, Any], **metadata: Any) -> bytes:
     return json.dumps({"cells": made, "metadata": metadata, "nbformat": 4}).encode()
 
 
-@pytest.mark.parametrize(
+@check_rows(
     "content",
     [
         "type X[T] = list[T]\ndef f[**P, *Ts](a: int, /, *, b: str) -> None: ...\n",
@@ -45,7 +46,7 @@ def test_python_without_a_remark(content: str | bytes) -> None:
     assert answers(content) == []
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("content", "told"),
     [
         ("x = 1\nif True print(2)\n", ["hard 2:9 Expected `:`, found identifier."]),

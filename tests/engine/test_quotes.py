@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from processes.definition.model import Severity, Target
 from tests.engine.cases import Files, judged_case, llm, ports, told
 from tests.engine.judges import Said, judged, reply
+from tests.tables import check_rows
 from tests.tiers import long_search
 from verification.engine.evidence import EvidenceItem, ToolCall
 from verification.engine.judges.asking import Ask
@@ -38,7 +39,7 @@ def quotes_of(**about: Any) -> Quotes:
     return Quotes(judged_case(files=files, **about), ports(files))
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("quote", "place"),
     [
         ("I wrote “the report”.", ("", 1, 1)),
@@ -126,7 +127,7 @@ def test_no_text_and_no_quote_takes_long(text: str, quote: str) -> None:
     assert time.process_time() - started < 20
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("why", "is_denied"),
     [
         ("The file `report.md` is missing.", True),

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.tables import check_rows
 from verification.engine.reasons import REASONS, UnknownReason, reason
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "engine.md"
@@ -33,7 +34,7 @@ def test_no_code_is_made_up_on_the_way() -> None:
         reason("the_judge_felt_like_it")
 
 
-@pytest.mark.parametrize("code", sorted(REASONS))
+@check_rows("code", sorted(REASONS))
 def test_every_reason_has_a_title_that_is_a_sentence(code: str) -> None:
     title = reason(code).title
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from processes.definition.model import Enforcement
 from tests.engine.cases import evaluate, regex, told
+from tests.tables import check_rows
 from tests.tiers import long_search
 from verification.engine.checks import materials
 from verification.engine.evidence import EvidenceItem, Matches, Pattern, ToolCall
@@ -16,7 +17,7 @@ from verification.engine.matching import Texts, search
 HARD_NO_X: dict[str, Any] = {"enforcement": Enforcement.HARD}
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("fields", "output", "broken"),
     [
         ({}, "x", True),

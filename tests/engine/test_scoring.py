@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from processes.definition.model import ScoreLoop
+from tests.tables import check_rows
 from verification.engine.outcome import Verdict
 from verification.engine.reports.model import TestCounts
 from verification.engine.scoring import (
@@ -31,7 +32,7 @@ def test_the_parts_add_up_to_ten() -> None:
     assert sum(part.most for part in found.parts) == TOP
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("measured", "total"),
     [
         (ALL_WELL, 10),
@@ -184,9 +185,9 @@ def test_the_best_score_finishes_nothing_that_was_not_accepted(
     assert found.decision is decision
 
 
-@pytest.mark.parametrize("verdict", [*Verdict])
-@pytest.mark.parametrize("total", [0, 7.99, 8, 10])
-@pytest.mark.parametrize("iterations", [0, 1, 10])
+@check_rows("verdict", [*Verdict])
+@check_rows("total", [0, 7.99, 8, 10])
+@check_rows("iterations", [0, 1, 10])
 def test_only_an_accept_is_ever_finished_for_being_good(
     verdict: Verdict, total: float, iterations: int
 ) -> None:

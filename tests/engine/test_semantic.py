@@ -8,6 +8,7 @@ import pytest
 from processes.definition.model import Enforcement, Severity, Target
 from tests.engine.cases import FAILING, PASSING, llm, told
 from tests.engine.judges import Said, judged, reply
+from tests.tables import check_rows
 from verification.engine.judges.asking import MAX_CALLS, Answer, Ask
 from verification.engine.verifier import LEGACY_FLAGS, Flags, JudgeModels
 
@@ -181,7 +182,7 @@ def test_two_rules_of_one_name_are_asked_about_apart() -> None:
     assert [one.verdict for one in conclusion.trace] == ["satisfied", "violated"]
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("first", "again", "verdict", "reason_code"),
     [
         (reply(), reply(rules={"sourced": "satisfied"}), "accept", ""),
@@ -253,7 +254,7 @@ def test_what_could_change_nothing_is_not_asked_again(rules: Any, said: str) -> 
     assert len(judge.asked) == 1
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("script", "verdict", "reason_code", "asked", "recovery"),
     [
         ([PASSING], "accept", "", ["assess"], "strict_json"),
@@ -334,7 +335,7 @@ def test_the_restating_judge_is_shown_its_reply_and_nothing_of_the_case() -> Non
     assert "The secret is 42." in judge.asked[0].prompt
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("original", "polarity", "is_borne_out"),
     [
         ("All criteria are satisfied.", True, True),

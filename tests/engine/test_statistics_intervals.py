@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tables import check_rows
 from verification.engine.statistics.intervals import (
     beta_quantile,
     clopper_pearson,
@@ -117,8 +118,8 @@ def test_more_of_the_same_narrows_the_interval(n: int, times: int) -> None:
     assert many.high - many.low < few.high - few.low
 
 
-@pytest.mark.parametrize("share", [0.02, 0.1, 0.3, 0.5, 0.9])
-@pytest.mark.parametrize("n", [20, 60, 200])
+@check_rows("share", [0.02, 0.1, 0.3, 0.5, 0.9])
+@check_rows("n", [20, 60, 200])
 def test_of_a_hundred_intervals_at_least_ninety_hold_the_true_share(share: float, n: int) -> None:
     counts = np.random.default_rng(7).binomial(n, share, size=1000)
     held = [

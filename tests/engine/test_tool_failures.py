@@ -6,6 +6,7 @@ import pytest
 
 from processes.definition.model import ToolSuccessPolicy
 from tests.engine.cases import evaluate, failed_call, told
+from tests.tables import check_rows
 from verification.engine.evidence import ToolCall
 
 ALL, BALANCED = ToolSuccessPolicy.ALL_TOOLS_HARD, ToolSuccessPolicy.DEVELOPMENT_BALANCED
@@ -123,25 +124,25 @@ def enforcement_of(policy: ToolSuccessPolicy, *calls: ToolCall) -> str:
     return enforcement
 
 
-@pytest.mark.parametrize(("tool", "error", "expected"), UNDER_ALL_TOOLS_HARD)
+@check_rows(("tool", "error", "expected"), UNDER_ALL_TOOLS_HARD)
 def test_what_the_web_does_is_no_fault_of_the_work(tool: str, error: str, expected: str) -> None:
     assert enforcement_of(ALL, failed_call(tool, error)) == expected
 
 
-@pytest.mark.parametrize(("tool", "error"), OF_SAFETY)
-@pytest.mark.parametrize("policy", ToolSuccessPolicy)
+@check_rows(("tool", "error"), OF_SAFETY)
+@check_rows("policy", ToolSuccessPolicy)
 def test_no_policy_forgives_what_a_guard_stopped(
     policy: ToolSuccessPolicy, tool: str, error: str
 ) -> None:
     assert enforcement_of(policy, failed_call(tool, error), ToolCall(tool, True)) == "hard"
 
 
-@pytest.mark.parametrize(("tool", "error"), IN_PASSING)
+@check_rows(("tool", "error"), IN_PASSING)
 def test_a_word_in_passing_is_no_matter_of_safety(tool: str, error: str) -> None:
     assert enforcement_of(SAFETY, failed_call(tool, error)) == "advisory"
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("policy", "tool", "later", "expected"),
     [
         (ALL, "bash", ["bash"], "hard"),

@@ -30,6 +30,7 @@ from tests.engine.claim_cases import (
     result,
     settled,
 )
+from tests.tables import check_rows
 from verification.engine.claims.settlement import ClaimState
 from verification.engine.evidence import Claim
 from verification.engine.judges.asking import Ask
@@ -43,7 +44,7 @@ RATE_LIMITED = ("fail", "undecided", "rate_limited")
 NOWHERE = {"output": "Something else."}
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("phase", "behaviour", "confirm", "about", "expected"),
     [
         ("critical", BLOCK, None, {}, PRUNED),
@@ -94,7 +95,7 @@ def test_where_an_unconfirmed_recommendation_leads(
     assert result(conclusion) == (expected if len(expected) == 3 else strict)
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("phase", "behaviour", "confirm", "about", "expected"),
     [
         ("critical", BLOCK, None, {}, PARTLY),

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from processes.definition.model import Rule, Severity
 from tests.engine.cases import FAILING, MODELS, PASSING, judge_of, judged_case, llm, ports
+from tests.tables import check_rows
 from verification.engine.climb import Conclusion, TierReport, climb, conclude
 from verification.engine.fakes import ScriptedJudge
 from verification.engine.judges.asking import MAX_TRIES, Answer, Ask, Question
@@ -56,7 +57,7 @@ def verdict(rules: dict[str, str], **more: Any) -> str:
     return json.dumps({"passed": passed, "rules": told, "confidence": 0.9, **more})
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("votes", "verdict", "reason_code", "confidence", "reviewed"),
     [
         ((PASS, PASS, PASS), "accept", "", 1.0, ()),

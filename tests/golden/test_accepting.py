@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
+from tests.tables import check_rows
 from verification.engine.golden.comparing import differences
 from verification.golden.cases.accepting import accepted
 from verification.golden.documents.schemas import ExpectedIn
@@ -46,7 +45,7 @@ OBSERVED: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("expected", "becomes"),
     [
         ({"outcome": "pass", "tier_achieved": 1}, {"outcome": "fail", "tier_achieved": 1}),

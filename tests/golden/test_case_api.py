@@ -7,13 +7,13 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.test import Client
 from ninja import Schema
 
 from loomverify.accounts.models import AuditEntry, Project, Role
 from tests.builders import make_process, make_project, make_run
 from tests.golden.builders import as_another, document, make_case, make_replay, make_result
 from tests.golden.test_likeness import fill
+from tests.openapi import openapi_document
 from tests.runs.conftest import Caller, problem
 from verification.engine.golden.standing import Standing
 from verification.golden.cases import examples, schemas
@@ -381,10 +381,9 @@ def test_an_export_has_a_bound(viewer: Caller, project: Project) -> None:
     assert problem(viewer.get("/golden/cases/export"))[:2] == (422, "export.too_large")
 
 
-@pytest.mark.parametrize("role", [Role.VIEWER, Role.AGENT, Role.REVIEWER])
-def test_below_editor_nothing_is_written(project: Project, role: Role) -> None:
+def test_below_editor_nothing_is_written(project: Project) -> None:
     case = make_case(project, "kept")
-    caller = Caller(project, role)
+    caller = Caller(project, Role.REVIEWER)
     path = f"/golden/cases/{case.uuid}"
 
     answers = [
@@ -418,7 +417,7 @@ def test_anothers_case_is_not_there(project: Project) -> None:
 
 @pytest.fixture
 def paths() -> dict[str, Any]:
-    found = json.loads(Client().get("/api/v1/openapi.json").content)["paths"]
+    found = openapi_document()["paths"]
     return {path: one for path, one in found.items() if path.startswith("/api/v1/golden/cases")}
 
 
@@ -457,19 +456,6 @@ def test_the_examples_of_what_is_sent_are_taken(editor: Caller, project: Project
     answers = [of_run, whole, changed, imported]
     assert [one.status_code for one in answers] == [201, 201, 200, 200], whole.content
     assert of_run.json()["run"] == str(run.uuid)
-
-
-@pytest.mark.extended
-def test_whatever_writes_says_that_it_may_be_refused(paths: dict[str, Any]) -> None:
-    writing = {
-        f"{method} {path}": set(operation["responses"])
-        for path, methods in paths.items()
-        for method, operation in methods.items()
-        if method != "get"
-    }
-
-    assert len(writing) == 5
-    assert [label for label, answers in writing.items() if not {"401", "403"} <= answers] == []
 
 
 @pytest.mark.extended

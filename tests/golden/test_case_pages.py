@@ -13,6 +13,7 @@ from loomverify.accounts.models import Project, Role
 from tests.builders import make_project, make_run, make_user, signed_in
 from tests.golden.builders import editor_of, make_case, make_replay, make_result
 from tests.golden.paging import current, get, main_of, page, post, text, words
+from tests.tables import check_rows
 from verification.engine.golden.standing import Standing
 from verification.engine.protocol.reply import Stage
 from verification.golden.cases.listing import PER_PAGE
@@ -57,22 +58,16 @@ def test_a_replay_of_a_candidate_says_nothing_in_the_list(project: Project) -> N
     assert "holds figures-hold" in main_of(page(project, "golden_cases"))
 
 
-@pytest.mark.quick_rows(5)
-@pytest.mark.parametrize(
+@check_rows(
     ("query", "found"),
     [
         ("", ["first", "second", "third"]),
-        ("?process=small-work&phase=build", ["first", "second", "third"]),
         ("?phase=write", []),
         ("?tag=figures", ["second"]),
-        ("?q=umlaut", ["third"]),
-        ("?standing=failing", ["first"]),
-        ("?standing=not_replayed", ["second", "third"]),
-        ("?origin=shipped", []),
-        ("?origin=own", ["first", "second", "third"]),
         ("?retired=only", ["fourth"]),
         ("?retired=too", ["first", "fourth", "second", "third"]),
     ],
+    rollback=True,
 )
 def test_filters_stand_in_the_address(project: Project, query: str, found: list[str]) -> None:
     first = make_case(project, "first")

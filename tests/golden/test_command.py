@@ -23,6 +23,7 @@ from tests.golden.builders import make_case
 from tests.golden.guarding import BREAKING, HOLDS, case_that_held, put_live, version_of
 from tests.processes.callers import TOKEN, Api
 from tests.scripted_server import HANG_UP, ScriptedServer, scripted_server
+from tests.tables import check_rows
 from verification.engine.golden.standing import Change
 from verification.golden import local
 from verification.golden.command import main
@@ -97,7 +98,7 @@ def run(server: ScriptedServer, *options: str) -> int:
     return main(["run", "--url", server.url, "--key", KEY, *options])
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("results", "code", "strict"),
     [
         ([HELD], 0, 0),
@@ -239,8 +240,7 @@ def problem(status: int, detail: str) -> tuple[int, dict[str, Any]]:
     return status, {"title": "Refused", "status": status, "detail": detail, "errors": []}
 
 
-@pytest.mark.quick_rows(5)
-@pytest.mark.parametrize(
+@check_rows(
     ("answers", "code", "message"),
     [
         ([problem(401, "No.")], 3, "does not accept this key"),
@@ -303,8 +303,7 @@ HOSTILE: dict[str, Any] = {
 }
 
 
-@pytest.mark.quick_rows(8)
-@pytest.mark.parametrize("report", HOSTILE.values(), ids=list(HOSTILE))
+@check_rows("report", HOSTILE.values(), ids=list(HOSTILE))
 def test_a_report_that_cannot_be_read_is_never_a_success(
     server: ScriptedServer, capsys: pytest.CaptureFixture[str], report: Any
 ) -> None:
@@ -343,7 +342,7 @@ def test_nobody_there_is_no_answer(capsys: pytest.CaptureFixture[str]) -> None:
     assert "No server answers at http://127.0.0.1:1" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("arguments", "message"),
     [
         ([], "usage: loomverify golden run"),

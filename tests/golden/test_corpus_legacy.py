@@ -18,6 +18,7 @@ import pytest
 
 from tests.engine.cases import PASSING
 from tests.engine.golden.givens import answered
+from tests.tables import check_rows
 from verification.engine.evidence import Submission, TaskSpec
 from verification.engine.fakes import InProcessProbe, MemoryWorkspace
 from verification.engine.golden.given import Given, Recording
@@ -38,6 +39,7 @@ SAID = ("outcome", "verdict", "reason_code", "severity_class", "retry_strategy",
 OLD_ENGINE = Flags(policy_engine_enabled=False)
 
 
+@cache
 def replayed(name: str, flags: Flags) -> Replayed:
     case = read_case(CASES[name])
     definition = case.definition or shipped.builtin_definitions()[case.document.process]
@@ -76,12 +78,9 @@ def test_every_shipped_case_has_a_verdict_of_the_old_engine_on_record() -> None:
     assert sorted(CASES) == sorted(RECORDED)
 
 
-@pytest.mark.quick_rows(20)
-@pytest.mark.parametrize("name", sorted(CASES))
+@check_rows("name", sorted(CASES))
 def test_the_usual_verifier_with_the_old_flags_repeats_what_the_old_engine_said(name: str) -> None:
-    *_, by_flags = flag_by_flag()
-
-    reproduced, old = replayed(name, by_flags), replayed(name, OLD_ENGINE)
+    reproduced, old = replayed(name, LEGACY_FLAGS), replayed(name, OLD_ENGINE)
 
     assert (said(reproduced.observed), said(old.observed)) == (RECORDED[name],) * 2
     assert (reproduced.missing, old.missing) == (0, 0), "what it asks is recorded"

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from loomverify.errors import InputError
 from tests.golden.builders import document
+from tests.tables import check_rows
 from verification.golden.documents import parsing, yaml_values
 from verification.golden.documents.parsing import parse_cases
 from verification.golden.documents.reading import read_case
@@ -73,7 +74,7 @@ def test_a_file_holds_one_case_or_a_list_in_yaml_or_json(raw: str, names: list[s
     assert [one["id"] for one in found.documents] == names
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("text", "value"),
     [
         ("yes", "yes"),
@@ -117,7 +118,7 @@ LAUGHS = "\n".join(
 )
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("raw", "code", "place"),
     [
         (LAUGHS, "yaml.values", "Line 6, column"),

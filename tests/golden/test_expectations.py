@@ -12,6 +12,7 @@ from loomverify.errors import InputError
 from processes.definition.model import Enforcement
 from tests.engine.golden.samples import SAMPLES
 from tests.engine.golden.test_comparing import own_values
+from tests.tables import check_rows
 from verification.engine.claims.settlement import ArtefactKind
 from verification.engine.finding import TraceVerdict
 from verification.engine.golden.comparing import differences
@@ -119,8 +120,8 @@ def test_whatever_is_read_as_an_expectation_is_compared_scored_and_covered(
     assert json.loads(json.dumps(told)) == told
 
 
-@pytest.mark.parametrize("of", sorted(OBSERVED))
-@pytest.mark.parametrize("taken", sorted(OBSERVED))
+@check_rows("of", sorted(OBSERVED))
+@check_rows("taken", sorted(OBSERVED))
 def test_what_one_case_expects_becomes_what_another_observed_by_accepting_it(
     of: str, taken: str
 ) -> None:
@@ -132,7 +133,7 @@ def test_what_one_case_expects_becomes_what_another_observed_by_accepting_it(
     assert [one.place for one in differences(changed, observed)] == []
 
 
-@pytest.mark.parametrize(
+@check_rows(
     "expected",
     [
         {"confidence": float("nan")},

@@ -17,6 +17,7 @@ from loomverify.accounts.models import Project, Role
 from processes.models import ProcessVersion
 from tests.builders import SOURCE_TEXT, make_process, make_project, make_user, signed_in
 from tests.golden.builders import make_case, make_replay, make_result
+from tests.tables import check_rows
 from verification.engine.golden.standing import Change, Standing
 from verification.engine.verifier import VerifierSpec
 from verification.golden.models import (
@@ -207,7 +208,7 @@ def test_a_case_that_one_column_is_worried_about_is_not_folded_away(
     assert answer.context["grid"].folded == 1
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("query", "shown"),
     [
         ({"process": "other"}, ["c-other"]),
@@ -222,6 +223,7 @@ def test_a_case_that_one_column_is_worried_about_is_not_folded_away(
         ({"page": "-1"}, ["a-plain", "b-slow", "c-other"]),
     ],
     ids=lambda value: "-".join(value.values()).replace(" ", "-") if isinstance(value, dict) else "",
+    rollback=True,
 )
 def test_the_grid_is_narrowed_by_its_address(
     viewer: Client, project: Project, query: dict[str, str], shown: list[str]

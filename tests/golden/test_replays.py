@@ -13,6 +13,7 @@ from processes.services import add_version, publish
 from tests.builders import SOURCE_TEXT, make_process, make_project
 from tests.golden.builders import document, editor_of, make_case
 from tests.golden.replayed import ASKS, FAILS, FILES, PASSED, names, queued, replayed, results
+from tests.tables import check_rows
 from verification.engine.golden.standing import Change, Standing
 from verification.engine.verifier import Flags, VerifierSpec
 from verification.golden.cases.services import accept, change_case, retire
@@ -164,7 +165,7 @@ def test_a_shipped_case_counts_as_having_held_until_people_change_it(project: Pr
     assert results(replayed(project), "change") == {"shipped": Change.REGRESSED}
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("wish", "taken"),
     [
         ({}, ["a", "b"]),
@@ -178,6 +179,7 @@ def test_a_shipped_case_counts_as_having_held_until_people_change_it(project: Pr
         ({"purpose": ReplayPurpose.NIGHTLY}, ["a", "b"]),
     ],
     ids=str,
+    rollback=True,
 )
 def test_a_replay_takes_the_cases_that_are_asked_for(
     project: Project, wish: dict[str, Any], taken: list[str]

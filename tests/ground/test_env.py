@@ -8,6 +8,7 @@ import pytest
 from loomverify.data_folder import keep_secret
 from loomverify.env import JudgeConnection, read_environment
 from loomverify.variables import ConfigurationError
+from tests.tables import check_rows
 
 KEY = "lv_" + "k" * 32
 PRODUCTION = {
@@ -40,7 +41,7 @@ def test_an_empty_variable_is_an_unset_one(tmp_path: Path) -> None:
 NETWORKS = ("10.1.0.0/16", "fd00:1::/64", "192.168.7.9")
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("name", "value", "field", "setting"),
     [
         ("PORT", "8001", "port", 8001),
@@ -115,7 +116,7 @@ def test_a_valid_value_becomes_its_setting(
     assert getattr(read_environment(variables), field) == setting
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("name", "value"),
     [
         ("LOOMVERIFY_PRIVATE_NETWORKS", "10.1.0.0/8"),

@@ -6,6 +6,7 @@ import pytest
 
 from loomverify.env import Environment, read_environment
 from loomverify.variables import ConfigurationError
+from tests.tables import check_rows
 
 
 def read(tmp_path: Path, **variables: str) -> Environment:
@@ -29,7 +30,7 @@ def test_verifiers_are_named_with_what_is_called(tmp_path: Path) -> None:
     assert env.verifier_seconds == 5
 
 
-@pytest.mark.parametrize(
+@check_rows(
     "value",
     [
         "totals",

@@ -59,7 +59,7 @@ def _mutants_of(area: str, paths: Sequence[Path]) -> Iterator[Mutant]:
         mutation = place.mutation
         changed = place.module.deep_replace(mutation.original_node, mutation.mutated_node)
         assert isinstance(changed, cst.Module)
-        if changed.code not in seen and _meaning(changed.code) != _meaning(place.source):
+        if changed.code not in seen and meaning_of(changed.code) != meaning_of(place.source):
             seen.add(changed.code)
             yield Mutant(area, place.path, changed.code, _told(place.source, changed.code))
 
@@ -68,12 +68,12 @@ def _places(path: Path) -> Iterator[_Place]:
     source = path.read_text(encoding="utf-8")
     module, mutations, *_ = create_mutations(str(path), source)
     for number, mutation in enumerate(mutations):
-        if not _is_prose(mutation.original_node):
+        if not is_prose(mutation.original_node):
             digest = hashlib.sha256(f"{path.name} {number}".encode()).hexdigest()
             yield _Place(path, source, module, mutation, digest)
 
 
-def _is_prose(node: cst.CSTNode) -> bool:
+def is_prose(node: cst.CSTNode) -> bool:
     """Sentences are read by people and decide nothing."""
     return isinstance(node, cst.SimpleString) and " " in node.value
 
@@ -104,7 +104,7 @@ def _none_for(node: ast.expr, empty: Sequence[object]) -> ast.expr:
 
 
 @lru_cache(maxsize=64)
-def _meaning(source: str) -> str:
+def meaning_of(source: str) -> str:
     return ast.dump(_SameEmptiness().visit(ast.parse(source)))
 
 

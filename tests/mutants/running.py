@@ -42,7 +42,7 @@ class Killed:
     by: str = ""
 
 
-class _Changed(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+class ChangedModule(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Gives one module another text."""
 
     def __init__(self, mutant: Mutant) -> None:
@@ -85,7 +85,7 @@ def _in_child(mutant: Mutant | None, documents: Sequence[Document]) -> str:
     for name in [one for one in sys.modules if one.startswith(ANEW)]:
         del sys.modules[name]
     if mutant:
-        sys.meta_path.insert(0, _Changed(mutant))
+        sys.meta_path.insert(0, ChangedModule(mutant))
     try:
         return first_not_held(documents)
     except Exception:

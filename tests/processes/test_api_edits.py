@@ -16,6 +16,7 @@ from processes.models import Process, ProcessVersion
 from tests.processes.callers import Api
 from tests.processes.files import SMALL
 from tests.processes.patching import STYLES, text_of
+from tests.tables import check_rows
 
 pytestmark = pytest.mark.django_db
 
@@ -59,10 +60,8 @@ def test_an_entry_is_moved_with_all_that_it_holds(admin: Api) -> None:
     assert sorted(moved.splitlines()) == sorted(SMALL.splitlines())
 
 
-@pytest.mark.quick_rows(6)
-@pytest.mark.parametrize("path", STYLES, ids=lambda path: path.stem)
-def test_everything_else_in_the_file_stays_byte_for_byte(admin: Api, path: Any) -> None:
-    source = text_of(path)
+def test_everything_else_in_the_file_stays_byte_for_byte(admin: Api) -> None:
+    [source] = [text_of(path) for path in STYLES if path.stem == "windows-bom"]
     slug = admin.add(source.encode()).json()["slug"]
 
     answer = edit(
@@ -193,7 +192,7 @@ def test_an_edit_cannot_move_a_process_to_another_address(admin: Api) -> None:
     assert Process.objects.count() == 1
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("body", "status", "place"),
     [
         (b"", 400, ["body"]),
@@ -217,6 +216,7 @@ def test_an_edit_cannot_move_a_process_to_another_address(admin: Api) -> None:
         ({"base_version": 1, "edits": [SEVERE], "note": "a\0"}, 422, ["body", "note"]),
         ({"base_version": 1, "edits": [SEVERE], "more": 1}, 422, ["body", "more"]),
     ],
+    rollback=True,
 )
 def test_a_body_that_is_no_list_of_edits_is_refused_with_its_place(
     admin: Api, body: Any, status: int, place: list[Any]
@@ -237,13 +237,6 @@ def test_half_of_a_surrogate_pair_is_refused_wherever_it_stands(admin: Api) -> N
     key = patch(admin, rb'{"base_version": 1, "edits": [{"set": ["\ud800"], "value": "a"}]}')
 
     assert {value.status_code, key.status_code} <= {400, 422}
-
-
-@pytest.mark.parametrize("role", [Role.VIEWER, Role.AGENT, Role.REVIEWER])
-def test_editing_needs_an_editor(admin: Api, project: Project, role: Role) -> None:
-    admin.add(SMALL)
-
-    assert edit(Api(project, role), SEVERE).status_code == 403
 
 
 def test_another_projects_process_cannot_be_edited(admin: Api, outsider: Api) -> None:

@@ -25,6 +25,7 @@ from tests.processes.builtin_cases import (
     with_each_phase,
     with_text,
 )
+from tests.tables import check_rows
 from verification.engine.reasons import REASONS
 
 OF_OUR_OWN = [name for name in NAMES if name != "general"]
@@ -128,15 +129,12 @@ def test_instructions_for_the_next_attempt_have_reasons_that_exist(name: str) ->
     assert "default" in codes or name == "general"
 
 
-@pytest.mark.parametrize(
-    "rule", [param.values[2] for param in REGEX_RULES if "placeholder" in str(param.id)]
-)
+@check_rows("rule", [param.values[2] for param in REGEX_RULES if "placeholder" in str(param.id)])
 def test_a_placeholder_alone_never_rejects(rule: Rule) -> None:
     assert rule.usual_enforcement is Enforcement.ADVISORY
 
 
-@pytest.mark.quick_rows(60)
-@pytest.mark.parametrize(("name", "phase", "rule"), REGEX_RULES)
+@check_rows(("name", "phase", "rule"), REGEX_RULES)
 def test_a_pattern_finds_fault_with_its_failing_examples_only(
     name: str, phase: str, rule: Rule
 ) -> None:
@@ -155,7 +153,7 @@ def test_a_pattern_finds_fault_with_its_failing_examples_only(
     }
 
 
-@pytest.mark.parametrize(("name", "rule"), list(rules(RuleType.LLM)))
+@check_rows(("name", "rule"), list(rules(RuleType.LLM)))
 def test_examples_for_the_judge_differ(name: str, rule: Rule) -> None:
     assert rule.examples.passing
     assert rule.examples.failing

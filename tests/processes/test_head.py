@@ -10,6 +10,7 @@ from processes.definition.load import load
 from processes.head_edits import head_changed, head_values
 from tests.builders import SOURCE_TEXT, make_project
 from tests.processes.editing import Desk, form_of, new_desk, said
+from tests.tables import check_rows
 
 SOURCE = """\
 name: small   # keep
@@ -31,7 +32,7 @@ def values(source: str) -> dict[str, Any]:
     return head_values(definition)
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("fields", "lines"),
     [
         ({"title": "Yes: #no"}, ['title: "Yes: #no"']),

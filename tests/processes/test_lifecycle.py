@@ -12,8 +12,9 @@ from processes.models import Process
 from tests.processes.callers import Api
 from tests.processes.files import SMALL
 from tests.processes.patching import BUILT_IN, STYLES, read, text_of
+from tests.tables import check_rows
 
-files = pytest.mark.parametrize("path", [*STYLES, *BUILT_IN], ids=lambda path: path.stem)
+files = check_rows("path", [*STYLES, *BUILT_IN], ids=lambda path: path.stem)
 STRICTER = SMALL.replace("check: TODO", "check: TBD")
 
 
@@ -108,7 +109,7 @@ def test_compare_shows_what_one_version_changes_in_either_direction(admin: Api) 
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("path", STYLES, ids=lambda path: path.stem)
+@check_rows("path", STYLES, ids=lambda path: path.stem, rollback=True)
 def test_export_gives_a_file_of_any_style_back_byte_identical(admin: Api, path: Path) -> None:
     raw = path.read_bytes()
     slug = admin.add(raw).json()["slug"]

@@ -16,6 +16,7 @@ from tests.builders import SOURCE_TEXT, make_project
 from tests.processes.editing import new_desk, said
 from tests.processes.test_untouched import FILES
 from tests.runs.conftest import Caller
+from tests.tables import check_rows
 
 pytestmark = pytest.mark.django_db
 ANN = Actor("Ann")
@@ -72,8 +73,7 @@ SOURCES = {
 }
 
 
-@pytest.mark.quick_rows(11)
-@pytest.mark.parametrize("name", SOURCES)
+@check_rows("name", SOURCES, rollback=True)
 def test_the_api_and_the_command_say_the_same_of_a_file(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

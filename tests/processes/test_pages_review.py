@@ -14,6 +14,7 @@ from processes.review_words import sentences
 from tests.builders import SOURCE_TEXT, add_version, make_project
 from tests.processes.editing import Desk, form_of, new_desk, said
 from tests.processes.patching import BUILT_IN, STYLES, text_of
+from tests.tables import check_rows
 
 pytestmark = pytest.mark.django_db
 
@@ -130,8 +131,7 @@ def test_a_file_without_a_policy_gets_the_keys_that_differ() -> None:
     assert "reasons" not in desk.draft.source_text
 
 
-@pytest.mark.quick_rows(7)
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+@check_rows("path", FILES, ids=lambda path: path.stem, rollback=True)
 def test_what_nobody_changed_is_saved_byte_for_byte(path: Path) -> None:
     desk = new(text_of(path))
 
@@ -141,8 +141,7 @@ def test_what_nobody_changed_is_saved_byte_for_byte(path: Path) -> None:
     assert desk.draft.source_text == text_of(path)
 
 
-@pytest.mark.quick_rows(5)
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+@check_rows("path", FILES, ids=lambda path: path.stem, rollback=True)
 def test_a_policy_is_written_into_files_of_every_style_and_says_what_was_meant(path: Path) -> None:
     desk = new(text_of(path))
     before = load(text_of(path)).definition
@@ -166,8 +165,7 @@ def test_a_policy_is_written_into_files_of_every_style_and_says_what_was_meant(p
     assert (said["expires_after_hours"], said["reasons"]["partial"]) == (None, 5)
 
 
-@pytest.mark.quick_rows(4)
-@pytest.mark.parametrize(
+@check_rows(
     ("fields", "field"),
     [
         ({"cap_per_day": "-1"}, "cap_per_day"),
@@ -180,6 +178,7 @@ def test_a_policy_is_written_into_files_of_every_style_and_says_what_was_meant(p
         ({"reviewers": "3"}, "reviewers"),
         ({"reviewers": None}, "reviewers"),
     ],
+    rollback=True,
 )
 def test_a_value_that_makes_no_sense_is_told_beside_its_field(
     desk: Desk, fields: dict[str, Any], field: str

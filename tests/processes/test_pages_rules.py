@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from tests.builders import SOURCE_TEXT, make_project
 from tests.processes.editing import Desk, form_of, new_desk, said
+from tests.tables import check_rows
 
 pytestmark = pytest.mark.django_db
 
@@ -76,13 +77,13 @@ def test_rows_and_columns_are_switched_whole(desk: Desk) -> None:
     assert desk.rule("no-placeholders").applies_to_phases == ("write",)
 
 
-@pytest.mark.parametrize(
+@check_rows(
     "asked",
     ["", "[", "[]", '{"kind": "cell"}', '{"kind": "all", "on": true}', "[" * 5000,
      '{"kind": "cell", "on": true, "index": 7, "rule": "x", "phase": "build"}',
      '{"kind": "row", "on": true, "phase": {"a": 1}}'],
 )  # fmt: skip
-@pytest.mark.parametrize("htmx", [False, True])
+@check_rows("htmx", [False, True], rollback=True)
 def test_a_strange_switch_changes_nothing(desk: Desk, asked: str, htmx: bool) -> None:
     answer = desk.post("draft_toggle", htmx=htmx, switch=asked)
 
@@ -90,11 +91,12 @@ def test_a_strange_switch_changes_nothing(desk: Desk, asked: str, htmx: bool) ->
     assert desk.draft.source_text == SOURCE_TEXT
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("name", "args"),
     [("draft_matrix", ()), ("draft_rules", ()), ("draft_rule", (0,)), ("draft_rule_new", ()),
      ("draft_phases", ()), ("draft_phase", (0,)),
      ("draft_process", ()), ("draft_review", ())],
+    rollback=True,
 )  # fmt: skip
 def test_a_broken_text_says_so_with_the_way_back(
     desk: Desk, name: str, args: tuple[Any, ...]
@@ -154,8 +156,7 @@ def test_a_change_in_the_yaml_is_seen_in_the_form(desk: Desk) -> None:
     assert "FIXME" in desk.get("draft_rule", 0).content.decode()
 
 
-@pytest.mark.quick_rows(3)
-@pytest.mark.parametrize(
+@check_rows(
     ("fields", "complaint"),
     [
         ({"name": ""}, "This field is required."),
@@ -169,6 +170,7 @@ def test_a_change_in_the_yaml_is_seen_in_the_form(desk: Desk) -> None:
         ({"min_count": "-1"}, "greater than or equal to 0"),
         ({"type": "magic"}, "not one of the available choices"),
     ],
+    rollback=True,
 )
 def test_a_wrong_field_is_refused_beside_it(
     desk: Desk, fields: dict[str, Any], complaint: str
@@ -463,8 +465,7 @@ def test_a_phase_is_added_renamed_and_deleted_and_each_is_undone(desk: Desk) -> 
     )
 
 
-@pytest.mark.extended
-@pytest.mark.parametrize(
+@check_rows(
     ("fields", "told"),
     [
         ({"id": "write"}, "Another phase of this process has this name"),
@@ -479,6 +480,7 @@ def test_a_phase_is_added_renamed_and_deleted_and_each_is_undone(desk: Desk) -> 
         ({"score_threshold": "11"}, "less than or equal to 10"),
         ({"custom_verifier": "a\0b"}, "Null characters are not allowed"),
     ],
+    rollback=True,
 )
 def test_a_phase_that_cannot_be_is_refused_beside_its_field(
     desk: Desk, fields: dict[str, Any], told: str
@@ -513,11 +515,12 @@ def set_in_row(desk: Desk, rule: str, *, htmx: bool = True, **chosen: str) -> An
     return desk.post("draft_rule_set", index, htmx=htmx, **fields)
 
 
-@pytest.mark.parametrize("htmx", [True, False])
-@pytest.mark.parametrize(
+@check_rows("htmx", [True, False])
+@check_rows(
     ("field", "value", "line"),
     [("enforcement", "hard", "enforcement: hard"), ("severity", "error", "severity: error"),
      ("target", "evidence", "target: evidence"), ("type", "llm", "type: llm")],
+    rollback=True,
 )  # fmt: skip
 def test_one_field_of_a_rule_is_set_in_its_row(
     desk: Desk, field: str, value: str, line: str, htmx: bool
@@ -568,12 +571,12 @@ def test_a_text_that_is_no_pattern_does_not_become_one_in_its_row(desk: Desk) ->
     assert desk.draft.source_text == before
 
 
-@pytest.mark.parametrize(
+@check_rows(
     "fields",
     [{"type": "python"}, {"severity": ""}, {"enforcement": "\0"}, {"seen_name": "gone"},
      {"target": "x" * 9999}, {"seen_severity": "none"}],
 )  # fmt: skip
-@pytest.mark.parametrize("htmx", [True, False])
+@check_rows("htmx", [True, False], rollback=True)
 def test_a_strange_row_changes_nothing(desk: Desk, fields: dict[str, str], htmx: bool) -> None:
     rule = fields.get("seen_name", "no-placeholders")
     desk.post(

@@ -11,6 +11,7 @@ from loomverify.errors import Conflict, InputError
 from processes.definition.load import load
 from processes.definition.model import Definition
 from processes.phase_edits import NEW, phase_added, phase_changed, phase_deleted, phase_values
+from tests.tables import check_rows
 
 SOURCE = """\
 name: small   # keep
@@ -58,7 +59,7 @@ def test_what_is_not_changed_stays_to_the_byte(name: str) -> None:
     assert changed(name) == SOURCE
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("name", "fields", "lines"),
     [
         ("build", {"max_attempts": 5}, ["max_attempts: 5"]),

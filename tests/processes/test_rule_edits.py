@@ -10,6 +10,7 @@ from loomverify.errors import Conflict, InputError
 from processes import rule_edits
 from processes.definition.load import load
 from processes.definition.model import Rule
+from tests.tables import check_rows
 
 SOURCE = """\
 # How notes are checked.
@@ -226,7 +227,7 @@ def test_a_form_that_changes_nothing_changes_no_byte(name: str) -> None:
     assert edited(SOURCE, name) == SOURCE
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("field", "value"),
     [
         ("check", "a: b # c\nd"),
@@ -240,7 +241,7 @@ def test_a_form_that_changes_nothing_changes_no_byte(name: str) -> None:
         ("failure_class", "semantic"),
     ],
 )
-@pytest.mark.parametrize("name", ["one", "block", "tone"])
+@check_rows("name", ["one", "block", "tone"])
 def test_a_field_is_changed_and_nothing_else(name: str, field: str, value: object) -> None:
     source = edited(SOURCE, name, **{field: value})
 

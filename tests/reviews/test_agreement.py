@@ -17,6 +17,7 @@ from tests.judged import make_tier
 from tests.reviewing import make_review
 from tests.reviews.agreement_rows import UNDECIDED, make_decided, make_matrix
 from tests.reviews.deciding_rows import make_decision, over
+from tests.tables import check_rows
 from verification.engine.outcome import Outcome
 from verification.engine.statistics.estimates import Estimate, Figure, TooFew
 from verification.engine.statistics.intervals import clopper_pearson, wilson
@@ -131,8 +132,7 @@ def test_a_decision_taken_back_does_not_count_among_people(project: Project) -> 
     assert measured(project).among.verdicts.n == 0
 
 
-@pytest.mark.quick_rows(3)
-@pytest.mark.parametrize(
+@check_rows(
     ("filters", "n"),
     [
         ({}, 4),
@@ -147,6 +147,7 @@ def test_a_decision_taken_back_does_not_count_among_people(project: Project) -> 
         ({"phase": "write", "sample": "only"}, 0),
     ],
     ids=str,
+    rollback=True,
 )
 def test_figures_narrow_down(project: Project, filters: dict[str, str], n: int) -> None:
     long_ago = timezone.now() - timedelta(days=90)

@@ -10,6 +10,7 @@ from tests.reviewing import make_review
 from tests.reviews.agreement_rows import UNDECIDED, make_decided, make_matrix
 from tests.reviews.deciding_rows import make_decision, over
 from tests.runs.conftest import Caller, problem
+from tests.tables import check_rows
 from verification.engine.outcome import Outcome
 from verification.engine.statistics.intervals import wilson
 from verification.reviews.agreement.api import AgreementQuery
@@ -101,8 +102,8 @@ def test_without_enough_there_is_no_floor_and_no_error(project: Project, caller:
     assert floor["below_then"] is None
 
 
-@pytest.mark.parametrize("what", ["agreement", "calibration"])
-@pytest.mark.parametrize(
+@check_rows("what", ["agreement", "calibration"])
+@check_rows(
     ("query", "status", "code"),
     [
         ("?proces=small-work", 422, "parameter.unknown"),
@@ -112,6 +113,7 @@ def test_without_enough_there_is_no_floor_and_no_error(project: Project, caller:
         ("?process=nowhere", 404, "process.unknown"),
         ("?process=a%00b", 404, "process.unknown"),
     ],
+    rollback=True,
 )
 def test_what_is_no_filter_is_refused(
     caller: Caller, what: str, query: str, status: int, code: str

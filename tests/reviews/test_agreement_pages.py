@@ -25,6 +25,7 @@ from tests.builders import (
 from tests.reviewing import make_review
 from tests.reviews.agreement_rows import UNDECIDED, make_decided, make_matrix
 from tests.reviews.deciding_rows import make_decision, over
+from tests.tables import check_rows
 from verification.engine.outcome import Outcome
 from verification.reviews.agreement.filters import AgreementFilters
 from verification.runs.models import ReviewState
@@ -183,10 +184,8 @@ def test_a_long_list_goes_on_over_pages_without_losing_a_row(
     assert len(rows) == len(set(rows)) == 60
 
 
-@pytest.mark.parametrize(
-    "name", ["review_agreement", "review_agreement_runs", "review_calibration"]
-)
-@pytest.mark.parametrize(
+@check_rows("name", ["review_agreement", "review_agreement_runs", "review_calibration"])
+@check_rows(
     ("query", "status"),
     [
         ({"since": "yesterday"}, 400),
@@ -196,6 +195,7 @@ def test_a_long_list_goes_on_over_pages_without_losing_a_row(
         ({"sample": "without"}, 400),
     ],
     ids=str,
+    rollback=True,
 )
 def test_a_filter_that_is_none_is_answered_in_words(
     viewer: Client, project: Project, name: str, query: dict[str, str], status: int

@@ -11,6 +11,7 @@ from loomverify.accounts.models import AuditEntry, Project, Role
 from tests.builders import make_project, make_run, make_user
 from tests.reviewing import DOUBTED, make_review
 from tests.runs.conftest import Caller, problem
+from tests.tables import check_rows
 from verification.reviews.models import CaseDraft, Decision
 from verification.runs.models import Review, ReviewState, Run
 
@@ -304,24 +305,6 @@ def test_what_another_project_holds_is_not_found(review: Review, verb: str) -> N
     assert stranger.post(f"/reviews/{uuid4()}/{verb}", VERBS[verb]).status_code == 404
 
 
-@pytest.mark.parametrize("verb", VERBS)
-@pytest.mark.parametrize("role", [Role.VIEWER, Role.AGENT])
-def test_below_reviewer_nothing_is_done(
-    project: Project, review: Review, role: Role, verb: str
-) -> None:
-    answer = act(Caller(project, role), review, verb, VERBS[verb])
-
-    assert problem(answer)[:2] == (403, "role.insufficient")
-
-
-@pytest.mark.parametrize("role", [Role.VIEWER, Role.AGENT])
-def test_below_reviewer_labels_are_not_exported(project: Project, role: Role) -> None:
-    caller = Caller(project, role)
-
-    for suffix in ("csv", "jsonl"):
-        assert problem(caller.get(f"/reviews/labels.{suffix}"))[0] == 403
-
-
 LONG = "x" * 10_001
 HOSTILE: list[tuple[str, str, Any]] = [
     ("an outcome that is none", "decide", {"outcome": "maybe"}),
@@ -348,8 +331,11 @@ HOSTILE: list[tuple[str, str, Any]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("verb", "body"), [each[1:] for each in HOSTILE], ids=[each[0] for each in HOSTILE]
+@check_rows(
+    ("verb", "body"),
+    [each[1:] for each in HOSTILE],
+    ids=[each[0] for each in HOSTILE],
+    rollback=True,
 )
 def test_a_hostile_body_is_refused_and_changes_nothing(
     review: Review, ann: Caller, verb: str, body: Any
@@ -360,7 +346,7 @@ def test_a_hostile_body_is_refused_and_changes_nothing(
     assert not Decision.objects.exists()
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("path", "body"),
     [
         ("/reviews/decide", {**PASS, "reviews": []}),
@@ -378,6 +364,7 @@ def test_a_hostile_body_is_refused_and_changes_nothing(
         ("/reviews/undo", {"review": str(uuid4())}),
     ],
     ids=range(13),
+    rollback=True,
 )
 def test_hostile_bodies_of_what_names_no_review_are_refused(
     review: Review, ann: Caller, path: str, body: Any

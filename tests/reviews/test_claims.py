@@ -15,6 +15,7 @@ from loomverify.accounts.services import create_api_key
 from loomverify.errors import InputError
 from tests.builders import make_project, make_user
 from tests.reviewing import make_review
+from tests.tables import check_rows
 from verification.engine.outcome import Outcome
 from verification.engine.reviewing import WAITING_PER_POINT
 from verification.reviews.models import Decision, Skip
@@ -292,7 +293,7 @@ def test_a_claim_is_given_back_once_and_only_by_who_has_it(
     assert (review.claimed_by, review.lease_until) == (None, None)
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("filters", "found"),
     [
         (QueueFilters(process="small-work"), True),
@@ -311,6 +312,7 @@ def test_a_claim_is_given_back_once_and_only_by_who_has_it(
         (QueueFilters(state="decided"), True),  # what is taken always waits
     ],
     ids=str,
+    rollback=True,
 )
 def test_the_next_one_passes_the_filters(
     project: Project, mira: Access, filters: QueueFilters, found: bool

@@ -309,14 +309,6 @@ def test_a_run_that_nobody_was_asked_about_has_no_review(work: Work) -> None:
     assert problem(answer)[:2] == (404, "review.unknown")
 
 
-def test_agents_do_not_decide_about_their_own_work(work: Work) -> None:
-    run = work.submitted("All of it.", **UNDECIDED)
-
-    answer = work.agent.post(f"/runs/{run['id']}/review", {"outcome": "pass"})
-
-    assert problem(answer)[:2] == (403, "role.insufficient")
-
-
 @pytest.mark.parametrize("query", ["until=never", "wait=61&until=decided", "wait=-1"])
 def test_a_wait_for_anything_else_is_refused(work: Work, query: str) -> None:
     run = work.agent.submit()

@@ -125,14 +125,14 @@ def test_who_may_not_review_sees_it_and_cannot_act(project: Project) -> None:
 ACTS = ("claim", "heartbeat", "release", "skip", "decide", "case")
 
 
-@pytest.mark.parametrize("act", ACTS)
-@pytest.mark.parametrize("role", [Role.VIEWER, Role.AGENT])
-def test_acts_need_a_reviewer(project: Project, role: Role, act: str) -> None:
-    review = doubted(project)
+def test_acts_need_a_reviewer(project: Project) -> None:
+    review, client = doubted(project), signed_in(make_user(project, Role.AGENT))
 
-    answer = signed_in(make_user(project, role)).post(url_of(review, act), {"outcome": "pass"})
+    statuses = {
+        act: client.post(url_of(review, act), {"outcome": "pass"}).status_code for act in ACTS
+    }
 
-    assert answer.status_code == 403
+    assert statuses == dict.fromkeys(ACTS, 403)
     assert not Decision.objects.exists()
 
 
@@ -346,30 +346,24 @@ def blind(project: Project, by: User, **columns: Any) -> Review:
     return held(project, by, run=run, is_blind=True, **columns)
 
 
-@pytest.mark.quick_rows(9)
-@pytest.mark.parametrize(
-    "query",
-    [
-        "",
-        "?at=1",
-        "?show=output",
-        "?show=made",
-        "?claims=pruned",
-        "?file=sales.csv",
-        "?file=notes.md",
-    ],
-)
 @pytest.mark.parametrize("target", ["", "artefact", "claims", "item"])
 def test_a_blind_page_holds_nothing_of_the_verdict(
-    project: Project, mira: User, query: str, target: str
+    project: Project, mira: User, target: str
 ) -> None:
-    review = blind(project, mira)
+    url, client = url_of(blind(project, mira)), signed_in(mira)
     headers = {"HX-Target": target} if target else {}
+    queries = (
+        "", "?at=1", "?show=output", "?show=made", "?claims=pruned", "?file=sales.csv",
+        "?file=notes.md",
+    )  # fmt: skip
 
-    page = signed_in(mira).get(url_of(review) + query, headers=headers).content.decode()
+    told = []
+    for query in queries:
+        page = client.get(url + query, headers=headers).content.decode()
+        buttons = page.replace(answers_of(page), "")
+        told += [(query, secret) for secret in BLIND_SECRETS if secret in buttons]
 
-    buttons = page.replace(answers_of(page), "")
-    assert [secret for secret in BLIND_SECRETS if secret in buttons] == []
+    assert told == []
 
 
 @pytest.mark.parametrize("name", ["sales.csv", "notes.md"])

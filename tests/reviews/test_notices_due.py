@@ -13,6 +13,7 @@ from tests.builders import make_project
 from tests.reviewing import make_review
 from tests.reviews.noticing import NOON, make_reader, waiting
 from tests.reviews.scene_past import decide
+from tests.tables import check_rows
 from verification.engine.outcome import Outcome
 from verification.reviews.models import Notice, NoticePreference
 from verification.reviews.notices import telling
@@ -28,7 +29,7 @@ def is_due(preference: NoticePreference, now: datetime = NOON) -> bool:
     return preference.pk in [one.preference for one in due(now)]
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("notice", "opened", "sent", "expected"),
     [
         # seconds before noon: the review was opened, the last notice was sent
@@ -48,6 +49,7 @@ def is_due(preference: NoticePreference, now: datetime = NOON) -> bool:
         (DAILY, 2 * DAY, DAY, True),  # nothing new, and it still waits
         (DAILY, 5 * HOUR, 3 * HOUR, False),  # told this morning
     ],
+    rollback=True,
 )
 def test_a_notice_is_due_by_clock_and_by_what_is_new(
     project: Project, notice: Notice, opened: int, sent: int | None, expected: bool

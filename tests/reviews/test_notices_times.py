@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tables import check_rows
 from verification.reviews.notices.text import one_line
 from verification.reviews.notices.times import MORNING, last_hour, last_morning, zone_named
 
@@ -15,7 +16,7 @@ def at(text: str) -> datetime:
     return datetime.fromisoformat(text).replace(tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("zone", "now", "morning"),
     [
         ("UTC", "2026-11-18 08:00", "2026-11-18 08:00"),

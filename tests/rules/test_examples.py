@@ -23,6 +23,7 @@ from tests.golden.guarding import (
     put_live,
     version_of,
 )
+from tests.tables import check_rows
 from verification.rules.examples import services
 from verification.rules.examples.guard import report_of
 from verification.rules.examples.sources import MAX_BYTES, Source
@@ -77,7 +78,7 @@ def rule(**fields: Any) -> Rule:
     return Rule(name="r", **{"type": "regex", "check": "TBD", **fields})
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("fields", "text", "expected", "standing"),
     [
         ({}, "TBD", CAUGHT, Standing.HOLDS),
@@ -97,6 +98,7 @@ def rule(**fields: Any) -> Rule:
         ({"check": "(?=x)"}, "TBD", CAUGHT, Standing.UNTRIED),
         ({"check": " "}, "TBD", CAUGHT, Standing.UNTRIED),
     ],
+    rollback=True,
 )
 def test_a_pin_holds_is_broken_or_could_not_be_tried(
     fields: dict[str, Any], text: str, expected: Expected, standing: Standing

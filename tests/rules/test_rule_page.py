@@ -22,6 +22,7 @@ from tests.builders import SOURCE_TEXT, make_project, make_user, signed_in
 from tests.golden.builders import make_case
 from tests.processes.editing import said
 from tests.rules.test_figures import spoken, told
+from tests.tables import check_rows
 from verification.rules.pages import drafted
 from verification.rules.pages.page import rule_page
 from verification.runs.figures import refresh_dirty_hours
@@ -205,7 +206,7 @@ def test_a_rule_without_a_phase_is_not_made_hard(project: Project) -> None:
     assert "names no phase" in answer.content.decode()
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("query", "names"),
     [
         ({"q": "fill CELL"}, [NAME]),
@@ -218,6 +219,7 @@ def test_a_rule_without_a_phase_is_not_made_hard(project: Project) -> None:
         ({"phase": "build"}, [NAME, "no-placeholders"]),
         ({"process": "small-work", "phase": "write", "type": "regex"}, ["no-placeholders"]),
     ],
+    rollback=True,
 )
 def test_rules_are_searched_by_words_and_filters(
     project: Project, query: dict[str, str], names: list[str]

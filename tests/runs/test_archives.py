@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loomverify.errors import InputError
+from tests.tables import check_rows
 from tests.tiers import long_search
 from verification.runs.intake.archive import check_archive, clean_path, read_archive
 from verification.runs.intake.schemas import MAX_FILES
@@ -62,8 +63,8 @@ def test_files_come_out_as_they_went_in(pack: Callable[..., io.BytesIO]) -> None
     }
 
 
-@pytest.mark.parametrize("pack", [tar_gz, zipped])
-@pytest.mark.parametrize(
+@check_rows("pack", [tar_gz, zipped])
+@check_rows(
     ("name", "code"),
     [
         ("../outside", "path.unsafe"),
@@ -298,7 +299,7 @@ def gzipped(*contents: bytes) -> io.BytesIO:
 TAR = gzip.decompress(tar_gz(("a", b"x")).getvalue())
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("archive", "code"),
     [
         (of_size(b"77777777777\0"), "archive.file_too_large"),

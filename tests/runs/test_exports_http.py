@@ -12,7 +12,9 @@ from django.urls import reverse
 
 from loomverify.accounts.models import Project, Role
 from tests.builders import make_project, make_run, make_user, signed_in
+from tests.openapi import openapi_document
 from tests.runs.conftest import Caller, body_of, problem
+from tests.tables import check_rows
 from verification.engine.outcome import Outcome
 from verification.runs.exporting.answers import CONTENT_TYPES, CUT_HEADER, EVIDENCE, RunExport
 from verification.runs.models import Run, RunState
@@ -116,9 +118,8 @@ def test_a_table_holds_what_the_filters_find_in_this_project(
     assert answer[CUT_HEADER] == "false"
 
 
-@pytest.mark.quick_rows(2)
-@pytest.mark.parametrize("path", TABLES)
-@pytest.mark.parametrize(
+@check_rows("path", TABLES)
+@check_rows(
     ("query", "status", "code"),
     [
         ("outcom=fail", 422, "parameter.unknown"),
@@ -126,6 +127,7 @@ def test_a_table_holds_what_the_filters_find_in_this_project(
         ("outcome=splendid", 400, "filter.invalid"),
         ("since=yesterday", 400, "filter.invalid"),
     ],
+    rollback=True,
 )
 def test_a_filter_with_a_typing_error_exports_nothing(
     viewer: Caller, path: str, query: str, status: int, code: str
@@ -218,7 +220,7 @@ def test_a_page_filter_that_makes_no_sense_is_said_so(name: str) -> None:
 
 @pytest.mark.extended
 def test_exports_are_described_with_every_status() -> None:
-    document = json.loads(Client().get("/api/v1/openapi.json").content)
+    document = openapi_document()
     described = {
         path.removeprefix("/api/v1"): operations["get"]
         for path, operations in document["paths"].items()

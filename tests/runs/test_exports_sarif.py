@@ -8,6 +8,7 @@ import jsonschema
 import pytest
 
 from tests.builders import SOURCE_TEXT, make_project, make_run
+from tests.tables import check_rows
 from verification.engine.outcome import Outcome, Verdict
 from verification.runs.exporting import gathered, sarif
 from verification.runs.exporting.gathered import report_of
@@ -76,7 +77,7 @@ def test_an_alert_is_known_again_by_our_fingerprint() -> None:
     assert result["partialFingerprints"]["primaryLocationLineHash"] == f"{'f' * 64}:1"
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("finding", "uri", "line"),
     [
         ({"path": "a.py", "line": None}, "a.py", 1),
@@ -92,6 +93,7 @@ def test_an_alert_is_known_again_by_our_fingerprint() -> None:
         ({"path": "C:\\a.txt"}, ".loomverify/submission", 1),
         ({"path": "", "target": ""}, ".loomverify/submission", 1),
     ],
+    rollback=True,
 )
 def test_every_result_has_a_place_that_code_hosts_take(
     finding: dict[str, Any], uri: str, line: int

@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from loomverify.spreadsheets import MAX_CELL_CHARS, plain_cell
 from tests.builders import generate_runs, make_project, make_run
+from tests.tables import check_rows
 from verification.engine.outcome import Outcome
 from verification.runs.exporting import tables
 from verification.runs.exporting.answers import CUT_HEADER, table_export
@@ -25,8 +26,8 @@ def rows_of(table: Table) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO("".join(table.chunks))))
 
 
-@pytest.mark.parametrize("sign", [*"=+-@", "\uff1d", "\uff0b", "\uff0d", "\uff20", "\ufe66"])
-@pytest.mark.parametrize(
+@check_rows("sign", [*"=+-@", "\uff1d", "\uff0b", "\uff0d", "\uff20", "\ufe66"])
+@check_rows(
     "before",
     ["", " ", "\t", "\r", "\n", "\xa0", "\u3000", "\ufeff", "\u200b", "'", '"', "\x00", ";"],
 )

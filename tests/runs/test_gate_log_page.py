@@ -8,6 +8,7 @@ from django.urls import reverse
 from tests.builders import make_project, make_run, make_user, signed_in
 from tests.gates import make_gate
 from tests.judged import live_of
+from tests.tables import check_rows
 from verification.adapters.sandbox.capture import MAX_STREAM_BYTES, HeadAndTail
 from verification.engine.outcome import Outcome
 from verification.runs.evidence_store import delete_content
@@ -67,8 +68,7 @@ def test_a_short_log_that_speaks_of_a_cut_was_not_cut(run: Run) -> None:
     assert "of the middle" not in page_of(row)
 
 
-@pytest.mark.quick_rows(2)
-@pytest.mark.parametrize(
+@check_rows(
     ("query", "first", "ways"),
     [
         ("", 1, {"Next": 2_001, "Last": 3_001}),
@@ -80,6 +80,7 @@ def test_a_short_log_that_speaks_of_a_cut_was_not_cut(run: Run) -> None:
         ("?from=-4", 1, {"Next": 2_001, "Last": 3_001}),
         ("?from=" + "9" * 5_000, 1, {"Next": 2_001, "Last": 3_001}),
     ],
+    rollback=True,
 )
 def test_a_long_log_is_walked_through(
     run: Run, query: str, first: int, ways: dict[str, int]

@@ -14,6 +14,7 @@ from tests.builders import evaluate, generate_runs, make_process, make_project, 
 from tests.judged import count_calls
 from tests.reviewing import DOUBTED, make_review
 from tests.runs.conftest import Caller, problem
+from tests.tables import check_rows
 from verification.engine.outcome import Outcome, Verdict
 from verification.engine.protocol.reply import Stage
 from verification.runs.figures import refresh_dirty_hours
@@ -86,7 +87,7 @@ def test_what_asking_again_resolved_is_counted_of_what_was_asked_again(
     assert (found["n"]["retry_resolved"], found["n"]["retried"]) == (3, 4)
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("columns", "shadow", "candidates"),
     [
         ({"outcome": Outcome.FAIL}, None, 0),
@@ -101,6 +102,7 @@ def test_what_asking_again_resolved_is_counted_of_what_was_asked_again(
         ({"outcome": Outcome.FAIL, "tier_achieved": 2}, ("accept", 2), 0),
         ({"outcome": Outcome.FAIL, "final_outcome": "pass"}, ("accept", 2), 1),
     ],
+    rollback=True,
 )
 def test_a_false_fail_is_what_a_person_or_a_judge_in_shadow_accepts(
     project: Project,

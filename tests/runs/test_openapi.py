@@ -66,6 +66,23 @@ def test_every_refusal_is_a_problem_document(document: dict[str, Any]) -> None:
     assert kinds == {("application/problem+json",)}
 
 
+def test_every_operation_names_its_refusals(document: dict[str, Any]) -> None:
+    statuses = {
+        f"{method.upper()} {path.removeprefix('/api/v1')}": set(operation["responses"])
+        for path, methods in document["paths"].items()
+        for method, operation in methods.items()
+    }
+
+    without_key = [label for label, found in statuses.items() if "401" not in found]
+    without_role = [label for label, found in statuses.items() if "403" not in found]
+    without_object = [label for label, found in statuses.items() if "404" not in found]
+    assert without_key == []
+    assert [label for label in without_role if not label.startswith("GET ")] == [
+        "POST /processes/lint"  # every role may
+    ]
+    assert [label for label in without_object if "{" in label] == []
+
+
 @pytest.mark.extended
 def test_the_document_is_the_same_each_time(document: dict[str, Any]) -> None:
     assert json.loads(Client().get("/api/v1/openapi.json").content) == document

@@ -23,6 +23,7 @@ from tests.judged import (
     make_votes,
     set_claims,
 )
+from tests.tables import check_rows
 from verification.engine.claims.settlement import ArtefactKind, ClaimState
 from verification.engine.outcome import Outcome, Verdict
 from verification.engine.protocol.reply import Stage
@@ -179,7 +180,7 @@ def test_a_call_of_another_run_is_not_reached_through_this_one(run: Run) -> None
     get(run, path_of(call), status=404)
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("text", "recovery", "read"),
     [
         (VERDICT, "strict_json", None),
@@ -200,6 +201,7 @@ def test_a_call_of_another_run_is_not_reached_through_this_one(run: Run) -> None
         (VERDICT, "unreadable", None),
         ("", "embedded_json", None),
     ],
+    rollback=True,
 )
 def test_the_object_that_was_read_is_found_within_the_reply(
     text: str, recovery: str, read: str | None

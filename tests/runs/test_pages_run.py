@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from loomverify.accounts.models import Project, Role
 from tests.builders import evaluate, make_project, make_run, make_task, make_user, signed_in
+from tests.tables import check_rows
 from verification.engine.outcome import Action, Outcome, Verdict
 from verification.engine.reasons import REASONS
 from verification.runs import wording
@@ -430,7 +431,7 @@ def test_a_finding_about_a_missing_file_says_that_it_was_not_submitted() -> None
     assert "No such file was submitted." in html_of(run, "?at=1")
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("finding", "place"),
     [
         ({"path": "a.py", "line": 3, "column": 7}, "a.py:3:7"),
@@ -444,6 +445,7 @@ def test_a_finding_about_a_missing_file_says_that_it_was_not_submitted() -> None
         ({"place": {"claims": [1, 4]}, "target": "evidence"}, "claims 2, 5"),
         ({"place": {"evidence": "e2"}, "line": 3, "column": 7}, "evidence e2:3:7"),
     ],
+    rollback=True,
 )
 def test_a_finding_names_its_place(finding: dict[str, Any], place: str) -> None:
     run = make_run(make_project(), findings=[finding])

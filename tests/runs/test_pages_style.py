@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
+from tests.tables import check_rows
+
 STATIC = Path(settings.BASE_DIR) / "static"
 TOKEN = re.compile(r"--([a-z-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)")
 TOKENS = {
@@ -38,8 +40,8 @@ def contrast(one: str, other: str) -> float:
     return (lighter + 0.05) / (darker + 0.05)
 
 
-@pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
-@pytest.mark.parametrize(("ink", "ground"), PAIRS)
+@check_rows("theme", [0, 1], ids=["light", "dark"])
+@check_rows(("ink", "ground"), PAIRS)
 def test_text_stands_out_from_its_ground(ink: str, ground: str, theme: int) -> None:
     assert contrast(TOKENS[ink][theme], TOKENS[ground][theme]) >= 4.5
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from loomverify.errors import InputError
+from tests.tables import check_rows
 from verification.runs.intake.reading import (
     MAX_JSON_BYTES,
     inline_files,
@@ -16,7 +17,7 @@ from verification.runs.intake.reading import (
 MINIMAL: dict[str, Any] = {"process": "general", "task": {"id": "t-1", "description": "Do it."}}
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("raw", "code", "status"),
     [
         (b"", "json.invalid", 400),
@@ -50,7 +51,7 @@ def test_the_place_of_bad_text_is_named() -> None:
     assert caught.value.issues[0].loc == ("body", "tool_calls", 0, "args", "x", 1)
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("field", "value", "loc"),
     [
         ("tier", "1", ("body", "tier")),

@@ -7,6 +7,7 @@ import pytest
 
 from loomverify.accounts.models import Project
 from tests.runs.conftest import Caller, body_of, problem
+from tests.tables import check_rows
 from verification.runs.intake import redaction
 from verification.runs.intake.redaction import Redaction
 from verification.runs.intake.renaming import names_of
@@ -27,7 +28,7 @@ def test_every_string_is_redacted_and_nothing_else() -> None:
     }
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("encoding", "mark", "word"),
     [
         *(("utf-8", mark, word) for mark in ("", "\ufeff") for word in ("ключ", "naïve")),

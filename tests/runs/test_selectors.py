@@ -8,6 +8,7 @@ from django.utils import timezone
 from loomverify.accounts.models import Project
 from loomverify.errors import InputError
 from tests.builders import generate_runs, make_process, make_project, make_run, make_task
+from tests.tables import check_rows
 from verification.engine.outcome import Outcome, Verdict
 from verification.runs import selectors
 from verification.runs.models import Run, RunState
@@ -29,8 +30,7 @@ def project() -> Project:
     return project
 
 
-@pytest.mark.quick_rows(12)
-@pytest.mark.parametrize(
+@check_rows(
     ("filters", "titles"),
     [
         (RunFilters(), {"first", "second", "third", "fourth", "fifth"}),
@@ -53,7 +53,7 @@ def project() -> Project:
         (RunFilters(q="first or third -second"), {"first", "third"}),
     ],
 )
-@pytest.mark.parametrize("named_project", [True, False])
+@check_rows("named_project", [True, False], rollback=True)
 def test_filters_find(
     project: Project, filters: RunFilters, titles: set[str], named_project: bool
 ) -> None:
@@ -64,7 +64,7 @@ def test_filters_find(
     assert {run.title for run in found} == titles
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("name", "value"),
     [
         ("outcome", "splendid"),
@@ -79,6 +79,7 @@ def test_filters_find(
         ("process", "x" * 201),
         ("q", "\x00"),
     ],
+    rollback=True,
 )
 def test_a_value_that_makes_no_sense_is_refused_with_its_place(name: str, value: str) -> None:
     with pytest.raises(InputError) as caught:

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tables import check_rows
 from verification.runs.gating.terminal import MAX_LINE_CHARACTERS, lines_of, plain, read, split
 
 RED, BOLD, OFF = "\x1b[31m", "\x1b[1m", "\x1b[0m"
@@ -13,7 +13,7 @@ def html(text: str) -> list[str]:
     return [one.html for one in lines_of(text)]
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("written", "shown"),
     [
         ("", []),

@@ -318,9 +318,7 @@ def test_beside_a_run_nothing_is_waived_anew_and_what_is_reused_is_no_longer_wai
     assert restored(Judged(kept)) == LOOKED
 
 
-@pytest.mark.parametrize(
-    ("role", "status"), [(Role.VIEWER, 403), (Role.AGENT, 403), (Role.EDITOR, 201)]
-)
+@pytest.mark.parametrize(("role", "status"), [(Role.AGENT, 403), (Role.EDITOR, 201)])
 def test_reviewers_and_those_above_them_waive_and_everybody_reads(role: Role, status: int) -> None:
     project = new_project("ours")
     run = rejected(project, process=make_process(project, slug="checked"))

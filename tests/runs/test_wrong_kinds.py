@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from loomverify.errors import InputError
 from tests.runs.conftest import Caller, body_of
+from tests.tables import check_rows
 from tests.tiers import long_search
 from verification.runs.intake.description import WHOLE
 from verification.runs.intake.reading import parse_body, validate_body
@@ -103,7 +104,7 @@ def test_the_tables_hold_every_field() -> None:
     assert fields == set(RunIn.model_fields)
 
 
-@pytest.mark.parametrize(("place", "kind"), wrong_kinds(), ids=str)
+@check_rows(("place", "kind"), wrong_kinds(), ids=str)
 def test_a_wrong_kind_is_refused_at_its_place(place: Place, kind: str) -> None:
     with pytest.raises(InputError) as caught:
         validate_body(with_value(place, KINDS[kind]))
@@ -115,9 +116,11 @@ def test_a_wrong_kind_is_refused_at_its_place(place: Place, kind: str) -> None:
 
 @pytest.mark.extended
 def test_nothing_of_a_refused_submission_is_stored(agent: Caller) -> None:
+    of_each_field = {place[0]: (place, kind) for place, kind in wrong_kinds()}
+
     statuses = {
         agent.post("/runs", with_value(place, KINDS[kind])).status_code
-        for place, kind in wrong_kinds()
+        for place, kind in of_each_field.values()
     }
 
     assert statuses == {422}

@@ -9,14 +9,15 @@ from uuid import uuid4
 
 import pytest
 from django.db import connection
-from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from ninja import Schema
 
 from loomverify.accounts.models import Project, Role
 from tests.builders import SOURCE_TEXT, add_version, make_project, make_run
 from tests.golden.builders import make_case
+from tests.openapi import openapi_document
 from tests.runs.conftest import Caller, problem
+from tests.tables import check_rows
 from tests.trials.builders import (
     fill_open,
     make_candidate,
@@ -40,7 +41,7 @@ MANUAL = Path(__file__).resolve().parents[2] / "docs" / "shadow.md"
 
 @pytest.fixture(scope="module")
 def document() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(Client().get("/api/v1/openapi.json").content)
+    found: dict[str, Any] = openapi_document()
     return found
 
 
@@ -106,7 +107,7 @@ def test_a_version_of_a_process_is_tried_with_its_process(project: Project, edit
     assert (trial["budget_usd"], trial["title"]) == ("2.500000", "One back")
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("body", "refusal"),
     [
         ({}, (422, "trial.same_sides", ["body", "candidate_verifier"])),
@@ -128,6 +129,7 @@ def test_a_version_of_a_process_is_tried_with_its_process(project: Project, edit
             (422, "timezone_aware", ["body", "body", "ends_at"]),
         ),
     ],
+    rollback=True,
 )  # fmt: skip
 def test_a_wish_that_makes_no_sense_is_refused_with_its_place(
     project: Project, editor: Caller, body: Mapping[str, Any], refusal: tuple[Any, ...]
@@ -440,8 +442,8 @@ def test_a_guards_word_is_told_with_the_field_that_answers_it(
     assert taken.status_code == 200
 
 
-@pytest.mark.parametrize("act", ["promote", "roll-back"])
-@pytest.mark.parametrize("reason", ["", " ", None, "x" * 1001])
+@check_rows("act", ["promote", "roll-back"])
+@check_rows("reason", ["", " ", None, "x" * 1001], rollback=True)
 def test_a_reason_is_asked_for(
     project: Project, admin: Caller, act: str, reason: str | None
 ) -> None:

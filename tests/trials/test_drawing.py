@@ -8,6 +8,7 @@ from django.db import connection
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tables import check_rows
 from verification.trials.drawing import Draw, drawn_sql, is_drawn
 
 TRIAL = UUID(int=1)
@@ -20,8 +21,8 @@ def some_runs(count: int) -> list[UUID]:
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("draw", list(Draw))
-@pytest.mark.parametrize("rate", [0.0, 1e-9, 0.1, 1 / 3, 0.999, 1.0])
+@check_rows("draw", list(Draw))
+@check_rows("rate", [0.0, 1e-9, 0.1, 1 / 3, 0.999, 1.0], rollback=True)
 def test_the_database_draws_the_same_runs(rate: float, draw: Draw) -> None:
     runs = some_runs(500)
     condition = drawn_sql(trial="%(trial)s", run="run", rate="%(rate)s", draw=draw)

@@ -17,6 +17,7 @@ from loomverify.errors import Conflict, Forbidden, InputError, NotFound
 from tests.builders import make_project
 from tests.golden.builders import make_case
 from tests.golden.replayed import FILES
+from tests.tables import check_rows
 from tests.trials.builders import (
     make_acknowledgement,
     make_compared_run,
@@ -469,7 +470,7 @@ def test_the_order_cannot_be_worked_out_without_the_secret(trial: Trial, setting
     assert before != [is_old_first("mira", row) for row in rows]
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("answer", "old_first", "said"),
     [
         ("first", True, "old"),
@@ -482,6 +483,7 @@ def test_the_order_cannot_be_worked_out_without_the_secret(trial: Trial, setting
         ("disputed", True, ""),
         ("", True, ""),
     ],
+    rollback=True,
 )
 def test_left_and_right_become_old_and_new(answer: str, old_first: bool, said: str) -> None:
     assert said_of(answer, old_first=old_first) == said
@@ -601,7 +603,7 @@ def test_nothing_is_acknowledged_out_of_the_walk(
     assert progress_of(trial, Wish(), part) == Progress(judged=0, total=2)
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("query", "part"),
     [
         ({}, ""),
@@ -617,6 +619,7 @@ def test_nothing_is_acknowledged_out_of_the_walk(
         ({"part": "nonsense"}, ""),
         ({"diff_class": "no_diff"}, ""),
     ],
+    rollback=True,
 )
 def test_a_filter_that_would_tell_the_sides_is_taken_both_ways(
     query: dict[str, str], part: str
@@ -634,8 +637,7 @@ def test_asked_for_laxer_moves_stricter_ones_come_too(trial: Trial) -> None:
     assert set(walked(trial, wish=Wish.of({"move": "laxer"}))) == rows
 
 
-@pytest.mark.quick_rows(3)
-@pytest.mark.parametrize(
+@check_rows(
     ("query", "count"),
     [
         ({"phase": "write"}, 1),
@@ -652,6 +654,7 @@ def test_asked_for_laxer_moves_stricter_ones_come_too(trial: Trial) -> None:
         ({"phase": "bu\x00ild"}, 2),
     ],
     ids=str,
+    rollback=True,
 )
 def test_filters_narrow_the_walk(trial: Trial, query: dict[str, str], count: int) -> None:
     for phase, rule in (("build", "sources"), ("write", "sources"), ("build", "tone")):

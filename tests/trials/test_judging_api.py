@@ -227,9 +227,8 @@ def test_of_another_trial_and_another_project_nothing_is_found(
     assert {answer.status_code for answer in answers} == {404}
 
 
-@pytest.mark.parametrize("role", [Role.VIEWER, Role.AGENT])
-def test_an_agents_key_judges_nothing(project: Project, trial: Trial, role: Role) -> None:
-    row, caller = make_compared_run(trial), Caller(project, role)
+def test_an_agents_key_judges_nothing(project: Project, trial: Trial) -> None:
+    row, caller = make_compared_run(trial), Caller(project, Role.AGENT)
 
     answers = [
         caller.post(path_of(row, "judge"), JUDGE),

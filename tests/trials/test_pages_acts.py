@@ -11,6 +11,7 @@ from loomverify.accounts.access import SYSTEM
 from loomverify.accounts.models import AuditEntry, Project, Role
 from tests.builders import SOURCE_TEXT, make_process, make_run, make_user, signed_in
 from tests.golden.builders import make_case
+from tests.tables import check_rows
 from tests.trials.builders import (
     fill_open,
     make_candidate,
@@ -146,14 +147,14 @@ def test_a_version_of_a_process_is_tried_by_the_same_verifier(
     assert trial.ends_at is not None
 
 
-@pytest.mark.quick_rows(5)
-@pytest.mark.parametrize(
+@check_rows(
     "wrong",
     [
         {"rate": "0"}, {"rate": "101"}, {"aa": "-1"}, {"budget": "0"}, {"budget": "x"},
         {"candidate": "99"}, {"candidate_version": "nowhere:1"}, {"process": "nowhere"},
         {"ends": "400"}, {"limit": "10001"}, {"since": "x"}, {"rate": "nan"},
     ],
+    rollback=True,
 )  # fmt: skip
 def test_a_form_that_is_wrong_is_shown_again(
     editor: Client, project: Project, wrong: dict[str, str]

@@ -12,6 +12,7 @@ from processes.services import publish
 from tests.builders import SOURCE_TEXT, add_version, make_process, make_project
 from tests.golden.builders import document, editor_of, make_case
 from tests.golden.replayed import ASKS, FILES, PASSED
+from tests.tables import check_rows
 from tests.trials.builders import access_to, make_legacy, make_trial, make_verifier
 from tests.trials.replaying import compared, corpus_criterion, over_corpus, unpublished
 from verification.engine.golden.replay import replay
@@ -114,7 +115,7 @@ REJECTS = side(Outcome.FAIL, Verdict.REJECT)
 DOUBTS = side(Outcome.FAIL, Verdict.UNDECIDED)
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("expected", "old", "new", "judged"),
     [
         ({"verdict": "accept"}, REJECTS, PASSES, Judged.NEW),
@@ -130,6 +131,7 @@ DOUBTS = side(Outcome.FAIL, Verdict.UNDECIDED)
         ({"confidence": 1.0}, REJECTS, PASSES, ""),
     ],
     ids=str,
+    rollback=True,
 )
 def test_what_a_case_expects_says_which_side_is_right(
     expected: dict[str, Any], old: Full, new: Full, judged: str

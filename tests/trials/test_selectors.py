@@ -15,6 +15,7 @@ from loomverify.accounts.models import Project
 from loomverify.errors import InputError, NotFound
 from tests.builders import make_project, make_run
 from tests.golden.builders import make_case, make_result
+from tests.tables import check_rows
 from tests.trials.builders import (
     generate_comparisons,
     make_acknowledgement,
@@ -118,7 +119,7 @@ def test_doubt_on_a_side_is_apart_from_what_was_decided(project: Project) -> Non
     assert (pairs.decided, pairs.discordant, pairs.all) == (18, 11, 36)
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("pair", "said", "counted"),
     [
         (("fail", "pass"), "new", {"laxer_judged": 1, "false_fails_fixed": 1}),
@@ -135,6 +136,7 @@ def test_doubt_on_a_side_is_apart_from_what_was_decided(project: Project) -> Non
         (("undecided", "pass"), "neither", {"doubt_judged": 1, "doubt_unsafe": 1}),
         (("pass", "undecided"), "old", {}),
     ],
+    rollback=True,
 )  # fmt: skip
 def test_what_people_said_counts_for_the_side_it_speaks_of(
     project: Project, pair: tuple[str, str], said: str, counted: Mapping[str, int]
@@ -263,7 +265,7 @@ def test_a_replay_counts_while_the_corpus_is_as_it_was(project: Project) -> None
     assert (before, selectors.cutover_replay(trial)) == (replay, None)
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("filters", "found"),
     [
         ({}, ["doubt", "fixed", "broken", "same"]),
@@ -291,6 +293,7 @@ def test_a_replay_counts_while_the_corpus_is_as_it_was(project: Project) -> None
         ({"replay": "nonsense"}, []),
         ({"replay": str(uuid4())}, []),
     ],
+    rollback=True,
 )
 def test_comparisons_are_found_by_each_filter(
     project: Project, filters: dict[str, str], found: list[str]

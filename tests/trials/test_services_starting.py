@@ -14,6 +14,7 @@ from loomverify.accounts.access import SYSTEM
 from loomverify.accounts.models import AuditEntry, Project, Role
 from loomverify.errors import Conflict, Forbidden, InputError
 from tests.builders import SOURCE_TEXT, add_version, make_process, make_project
+from tests.tables import check_rows
 from tests.trials.at_once import at_once
 from tests.trials.builders import (
     POLICY,
@@ -153,7 +154,7 @@ def test_two_versions_that_come_to_the_same_verdicts_are_not_tried(project: Proj
     assert start(project, candidate_verifier=other)
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("wanted", "code"),
     [
         ({"sample_rate": 0.0}, "trial.sample_rate"),
@@ -168,6 +169,7 @@ def test_two_versions_that_come_to_the_same_verdicts_are_not_tried(project: Proj
         ({"ends_at": timezone.now() - timedelta(seconds=1)}, "trial.end"),
         ({"ends_at": timezone.now() + timedelta(days=400)}, "trial.end"),
     ],
+    rollback=True,
 )
 def test_what_makes_no_sense_is_refused(
     project: Project, wanted: Mapping[str, Any], code: str

@@ -12,6 +12,7 @@ from loomverify.accounts.models import AuditEntry, Project
 from loomverify.env import environment
 from loomverify.errors import Conflict, InputError, NotFound
 from tests.builders import make_project
+from tests.tables import check_rows
 from verification.engine.verifier import JudgeModels, VerifierSpec
 from verification.verifiers import connections, selectors, services
 from verification.verifiers.connections import Terms
@@ -31,7 +32,7 @@ def add(project: Project, name: str = "own", **fields: Any) -> JudgeConnection:
     return connections.add_connection(project=project, actor=SYSTEM, name=name, **given)
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("fields", "code"),
     [
         ({"name": ""}, "judge.name"),
@@ -71,6 +72,7 @@ def add(project: Project, name: str = "own", **fields: Any) -> JudgeConnection:
         ({"terms": Terms(input_usd_per_million=Decimal(-1))}, "judge.input_usd_per_million"),
         ({"terms": Terms(output_usd_per_million=Decimal("NaN"))}, "judge.output_usd_per_million"),
     ],
+    rollback=True,
 )
 def test_a_connection_that_makes_no_sense_is_refused_with_its_field(
     project: Project, fields: dict[str, Any], code: str

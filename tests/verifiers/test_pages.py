@@ -11,6 +11,7 @@ from loomverify.accounts.access import SYSTEM
 from loomverify.accounts.models import AuditEntry, Project, Role
 from processes.models import Process
 from tests.builders import make_project, make_user, signed_in
+from tests.tables import check_rows
 from verification.verifiers import budgets, connections
 from verification.verifiers.connections import Terms
 from verification.verifiers.models import Budget, JudgeConnection
@@ -65,7 +66,7 @@ def test_a_connection_is_added_and_shown(admin: Client) -> None:
         assert shown in page
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("fields", "complaint"),
     [
         ({"name": "Not So"}, "Use small letters, digits and hyphens"),
@@ -80,6 +81,7 @@ def test_a_connection_is_added_and_shown(admin: Client) -> None:
         ({"name": "x" * 300}, "at most 60 characters"),
         ({"name": "a\x00b"}, "Null characters are not allowed"),
     ],
+    rollback=True,
 )
 def test_a_wrong_field_is_told_beside_it_and_what_was_typed_stays(
     admin: Client, fields: dict[str, str], complaint: str

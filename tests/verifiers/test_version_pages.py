@@ -10,6 +10,7 @@ from pytest_django import DjangoAssertNumQueries
 from loomverify.accounts.access import SYSTEM
 from loomverify.accounts.models import AuditEntry, Project, Role
 from tests.builders import make_project, make_user, signed_in
+from tests.tables import check_rows
 from verification.engine.verifier import LEGACY_FLAGS, Flags, Limits, VerifierSpec
 from verification.verifiers import connections, services
 from verification.verifiers.connections import Terms
@@ -243,7 +244,7 @@ def test_what_says_the_same_leads_to_the_version_there_is(project: Project, admi
     assert VerifierVersion.objects.count() == 1
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("fields", "told"),
     [
         ({"tier3_vote_count": "0"}, "greater than or equal to 1"),
@@ -259,6 +260,7 @@ def test_what_says_the_same_leads_to_the_version_there_is(project: Project, admi
         ({"note": "x" * 301}, "at most 300 characters"),
         ({"note": "a\x00b"}, "Null characters are not allowed."),
     ],
+    rollback=True,
 )
 def test_a_wrong_part_is_told_beside_it_and_what_was_typed_stays(
     project: Project, admin: Client, fields: dict[str, str], told: str

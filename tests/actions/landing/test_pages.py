@@ -12,6 +12,7 @@ from tests.actions.builders import make_action, make_change, make_repository
 from tests.actions.conftest import signed_in
 from tests.actions.landing.scene import Origin
 from tests.builders import make_project, make_run
+from tests.tables import check_rows
 from verification.actions.landing.braking import WHY
 from verification.actions.landing.page import Row, commit_url
 from verification.actions.landing.wording import IN_SHORT, REASONS
@@ -185,8 +186,7 @@ def test_who_switches_the_mode_reads_what_that_stopped_or_let_go(
     assert let_go in said[1].content.decode()
 
 
-@pytest.mark.quick_rows(7)
-@pytest.mark.parametrize(
+@check_rows(
     ("field", "value"),
     [
         ("name", "../x"),
@@ -206,6 +206,7 @@ def test_who_switches_the_mode_reads_what_that_stopped_or_let_go(
         ("signing_reference", "HOME"),
         ("commit_mode", "always"),
     ],
+    rollback=True,
 )
 def test_what_no_repository_can_be_is_refused_at_its_field(
     admin: Client, field: str, value: str

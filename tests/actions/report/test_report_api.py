@@ -13,6 +13,7 @@ from tests.actions.conftest import key_of
 from tests.actions.report.builders import full_night
 from tests.actions.report.test_report_schedule import reader
 from tests.builders import make_project, make_user, signed_in
+from tests.tables import check_rows
 from verification.actions.models import ReportSettings
 
 pytestmark = pytest.mark.django_db
@@ -59,7 +60,7 @@ def test_markdown_is_the_same_as_the_page_s(project: Project) -> None:
     assert answer.content.decode().startswith("# Morning report of Looms\n")
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("query", "code"),
     [
         ("?since=2026-01-02&until=2026-01-01", "report.span"),
@@ -75,6 +76,7 @@ def test_markdown_is_the_same_as_the_page_s(project: Project) -> None:
         ("?from=24h", "parameter.unknown"),
         ("?since=99999d", "filter.invalid"),
     ],
+    rollback=True,
 )
 def test_a_span_that_is_none_is_refused(project: Project, query: str, code: str) -> None:
     answer = ask(project, query)

@@ -16,6 +16,7 @@ from tests.builders import make_project, make_run, make_user, signed_in
 from tests.golden.builders import make_case, make_replay, make_result
 from tests.reviewing import make_review
 from tests.reviews.agreement_rows import make_matrix
+from tests.tables import check_rows
 from verification.actions.models import ActionKind, ActionState
 from verification.actions.report.gathering import report
 from verification.actions.report.markdown import markdown
@@ -180,7 +181,7 @@ def test_what_was_opened_after_the_night_is_left_to_the_next(project: Project) -
     assert found.changes == 1
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("actions", "standing", "needs"),
     [
         ([], "nothing", []),
@@ -218,6 +219,7 @@ def test_what_was_opened_after_the_night_is_left_to_the_next(project: Project) -
             [Need.HELD],
         ),
     ],
+    rollback=True,
 )
 def test_a_change_has_the_first_standing_that_is_true_of_it(
     project: Project,

@@ -10,6 +10,7 @@ from loomverify.accounts.models import AuditEntry, Project, Role
 from tests.actions.conftest import key_of
 from tests.actions.report.test_report_schedule import reader
 from tests.builders import make_project, make_user
+from tests.tables import check_rows
 from verification.actions.models import ReportSettings
 
 pytestmark = pytest.mark.django_db
@@ -66,7 +67,7 @@ def test_who_read_older_settings_overwrites_nothing(project: Project) -> None:
     assert ask(project).json()["is_on"] is True
 
 
-@pytest.mark.parametrize(
+@check_rows(
     "body",
     [
         {"begins": "24:00"},
@@ -78,6 +79,7 @@ def test_who_read_older_settings_overwrites_nothing(project: Project) -> None:
         {"recipients": ["silent"]},
         {"is_on": "perhaps"},
     ],
+    rollback=True,
 )
 def test_what_the_form_refuses_is_refused(project: Project, body: dict[str, Any]) -> None:
     make_user(project, Role.VIEWER, "silent")

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from tests.tables import check_rows
 from verification.actions.report.markdown import escaped, markdown
 from verification.actions.report.nights import Night
 from verification.actions.report.values import (
@@ -90,7 +91,7 @@ def address(link: Link) -> str:
     return f"https://here.example/{link.page}"
 
 
-@pytest.mark.parametrize("title", HOSTILE)
+@check_rows("title", HOSTILE)
 def test_a_hostile_title_is_nothing_but_text(title: str) -> None:
     html = READER.render(markdown(report_of(title), address))
     usual = READER.render(markdown(report_of("usual"), address))
@@ -145,9 +146,9 @@ def test_a_standing_s_reasons_hold_each_of_its_changes_once() -> None:
         Changes(Standing.HELD, 2, [("moved", 1)], [])
 
 
-@pytest.mark.parametrize("state", RunState.values)
-@pytest.mark.parametrize("verdict", ["", *Verdict])
-@pytest.mark.parametrize("outcome", [None, *Outcome])
+@check_rows("state", RunState.values)
+@check_rows("verdict", ["", *Verdict])
+@check_rows("outcome", [None, *Outcome])
 def test_only_an_accepting_verdict_counts_as_accepted(
     state: str, verdict: str, outcome: str | None
 ) -> None:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tables import check_rows
 from verification.adapters.git.naming import (
     first_collision,
     folded,
@@ -15,7 +16,7 @@ from verification.adapters.git.naming import (
 )
 
 
-@pytest.mark.parametrize(
+@check_rows(
     "path",
     [
         "",
@@ -55,7 +56,7 @@ def test_a_path_that_could_do_harm_where_it_is_laid_out_is_unsafe(path: str) -> 
     assert unsafe_because(path)
 
 
-@pytest.mark.parametrize(
+@check_rows(
     "path",
     [
         "a", "a/b.txt", ".github/workflows/ci.yml", ".gitignore", ".gitattributes", "git", "digit~1",
@@ -118,7 +119,7 @@ def test_a_branch_has_a_name_as_git_takes_it(name: str) -> None:
     assert is_branch(name)
 
 
-@pytest.mark.parametrize(
+@check_rows(
     "name",
     ["", "-x", "a..b", "a b", "a~1", "a^", "a:b", "a?", "a*", "a[", "a\\b", "/a", "a/", "a//b", "a/.b",
      ".a", "a.lock", "a.lock/b", "a.", "@", "HEAD", "a@{0}", "a\n", "x" * 251],

@@ -4,6 +4,7 @@ import base64
 
 import pytest
 
+from tests.tables import check_rows
 from verification.adapters.git import Identity, LocationRefused, Remote
 
 
@@ -25,7 +26,7 @@ def test_a_repository_is_at_a_path_or_a_url(location: str, protocol: str) -> Non
     assert Remote(location).protocol == protocol
 
 
-@pytest.mark.parametrize(
+@check_rows(
     "location",
     [
         "",

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.engine.advisories import lock_files
+from tests.tables import check_rows
 from verification.engine.advisories import model, reading
 from verification.engine.advisories.locked import KINDS, adds_nothing, kind_of, read_locked
 from verification.engine.advisories.model import BeyondBounds, Ecosystem
@@ -16,7 +17,7 @@ from verification.engine.advisories.versions import NoVersion, key_of
 from verification.engine.reports.model import Unreadable
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("path", "content", "named"),
     [
         (
@@ -81,7 +82,7 @@ def test_a_lock_file_names_what_comes_from_a_registry(
     assert {one.path for one in found} == {f"part/{path}"}
 
 
-@pytest.mark.parametrize(("path", "content"), [
+@check_rows(("path", "content"), [
     ("pnpm-lock.yaml", "lockfileVersion: '9.0'\npackages:\n  NAME@1.0.0: {}\n"),
     ("pnpm-lock.yaml", "lockfileVersion: '6.0'\npackages:\n  /NAME@1.0.0(react@1.0.0): {}\n"),
     ("pnpm-lock.yaml", "lockfileVersion: 5.4\npackages:\n  /NAME/1.0.0: {}\n"),
@@ -90,9 +91,7 @@ def test_a_lock_file_names_what_comes_from_a_registry(
     ("package-lock.json", '{"packages": {"node_modules/NAME": {"version": "1.0.0"}}}'),
     ("package-lock.json", '{"dependencies": {"NAME": {"version": "1.0.0"}}}'),
 ])  # fmt: skip
-@pytest.mark.parametrize(
-    "name", ["path-to-regexp", "file-type", "git-url-parse", "link-x", "patch"]
-)
+@check_rows("name", ["path-to-regexp", "file-type", "git-url-parse", "link-x", "patch"])
 def test_a_package_that_is_called_as_a_place_is_one_all_the_same(
     path: str, content: str, name: str
 ) -> None:
@@ -146,7 +145,7 @@ def test_windows_line_ends_and_a_byte_order_mark_change_nothing() -> None:
     assert found == plain
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("path", "is_lock_file"),
     [
         ("requirements.txt", True),
@@ -214,7 +213,7 @@ BROKEN = [
 ]
 
 
-@pytest.mark.parametrize(("path", "content"), BROKEN)
+@check_rows(("path", "content"), BROKEN)
 def test_a_lock_file_that_is_none_is_unreadable(path: str, content: bytes) -> None:
     with pytest.raises(Unreadable) as raised:
         read_locked(path, content)

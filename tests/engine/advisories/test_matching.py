@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tables import check_rows
 from verification.engine.advisories.matching import Ordered, Touch
 from verification.engine.advisories.model import Ecosystem
 from verification.engine.advisories.osv import Advisory, Range, read_entry
@@ -24,7 +25,7 @@ def ordered(*events: tuple[str, str], versions: tuple[str, ...] = ()) -> Ordered
     return Ordered(Advisory("A-1", NPM, "a", ranges=ranges, versions=versions))
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("events", "version", "answer"),
     [
         ((("introduced", "0"), ("fixed", "1.2.0")), "1.1.9", T),
@@ -163,7 +164,7 @@ def test_a_withdrawn_advisory_touches_nothing() -> None:
     assert read_entry(written(withdrawn="2026-11-02T00:00:00Z")).affected == ()
 
 
-@pytest.mark.parametrize(
+@check_rows(
     "content",
     [
         b"", b"[]", b"{", b"\xff", b"[" * 100_000,

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tables import check_rows
 from verification.engine.advisories.model import Ecosystem
 from verification.engine.advisories.versions import NoVersion, key_of
 
@@ -57,8 +58,8 @@ def test_one_version_is_written_in_several_ways(ecosystem: Ecosystem, one: str, 
     assert key_of(ecosystem, one) == key_of(ecosystem, other)
 
 
-@pytest.mark.parametrize("ecosystem", list(Ecosystem))
-@pytest.mark.parametrize("text", NONE)
+@check_rows("ecosystem", list(Ecosystem))
+@check_rows("text", NONE)
 def test_what_is_no_version_is_never_guessed_at(ecosystem: Ecosystem, text: str) -> None:
     with pytest.raises(NoVersion):
         key_of(ecosystem, text)

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import shlex
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tables import check_rows
 from verification.engine.gating.asking import asked
 from verification.engine.gating.components import Component, Language
 from verification.engine.gating.given import REPLACED, Named, with_named
@@ -45,7 +45,7 @@ def stage_of(
     return stage
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("language", "gate", "command", "told", "form"),
     [
         (Language.PYTHON, "lint", "flake8 --max-line-length=100 src",
@@ -109,7 +109,7 @@ def test_a_known_tool_is_asked_for_what_a_machine_can_read(
     assert stage.is_given
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("language", "gate", "command"),
     [
         *((Language.PYTHON, "lint", f"flake8 {one}") for one in (

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from processes.definition.model import Enforcement
+from tests.tables import check_rows
 from verification.engine.gates import GateReport
 from verification.engine.gating.comparing import anchored, compared, joined, wants_base
 from verification.engine.gating.findings import findings_of
@@ -146,7 +147,7 @@ def test_a_build_that_failed_at_the_same_places_proves_nothing() -> None:
     assert codes(report) == [("gate_error", Enforcement.HARD)]
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("candidate", "base", "code"),
     [
         (

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 import pytest
 
+from tests.tables import check_rows
 from verification.engine.gating.components import MAX_COMPONENTS, components_of
 
 RUN_IN_ALL = {"scripts": {"test": "npm test -ws", "build": "npm run build -ws --if-present"}}
@@ -15,7 +16,7 @@ def names(files: Mapping[str, str], words: str = "") -> list[str]:
     return [one.name for one in components_of(contents, contents.get, words).found]
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("files", "found"),
     [
         ({}, []),
@@ -84,7 +85,7 @@ def test_however_a_makefile_is_spelt_it_may_only_join_components(name: str) -> N
     assert names(files) == ["api (python)", "web (go)"]
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("paths", "words", "found"),
     [
         (["main.py"], "Write a Python script, tested by pytest.", [". (python)"]),

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.engine.gating.fakes import part_with
+from tests.tables import check_rows
 from verification.engine.gating.components import Component, Language
 from verification.engine.gating.given import WITH_PYTEST, Named, with_named
 from verification.engine.gating.recipes import Files, part_of
@@ -48,8 +49,8 @@ def by_shell(command: str) -> Stage:
     return Stage("test", f"{first}{command}", is_given=True)
 
 
-@pytest.mark.parametrize("gate", ["build", "types", "test", "run"])
-@pytest.mark.parametrize("language", [Language.PYTHON, Language.NODE, Language.GO, Language.RUST])
+@check_rows("gate", ["build", "types", "test", "run"])
+@check_rows("language", [Language.PYTHON, Language.NODE, Language.GO, Language.RUST])
 def test_a_plans_commands_stand_in_for_the_tables(language: Language, gate: str) -> None:
     stage = planned(language, gate, "make this", "make that")
 
@@ -69,7 +70,7 @@ def test_without_a_plans_commands_nothing_changes() -> None:
     assert with_named(part, Named({"test": []}), PATHS) == part
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("language", "command", "arguments"),
     [
         (Language.PYTHON, "pytest -x", "run_pytest.py -x -o cache_dir=/tmp/loomverify.pytest --maxfail=0 --junitxml"),
@@ -128,7 +129,7 @@ def test_a_plan_that_names_what_the_table_does_changes_nothing(
     assert planned(language, "test", command) == stage_of(recipe(language), "test")
 
 
-@pytest.mark.parametrize(
+@check_rows(
     "option",
     [
         "--junitxml=x", "--junit-xml x", "--junit-prefix=x", "-p evil", "-pevil", "-xp evil",
@@ -159,7 +160,7 @@ def test_an_option_that_would_move_the_report_of_go_makes_it_a_command_like_any_
     assert planned(Language.GO, "test", command) == Stage("test", command, is_given=True)
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("language", "command"),
     [
         *((Language.RUST, f"cargo test {one}") for one in (
@@ -233,7 +234,7 @@ def test_what_a_plan_names_of_gradle_keeps_its_report(gate: str, command: str, t
     assert stage.expected == stage_of(part, gate).expected
 
 
-@pytest.mark.parametrize(
+@check_rows(
     "command",
     [
         "pytest; true", "pytest || true", "pytest & ", "pytest | tee x", "pytest > x",

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.engine.gating.fakes import part_with
-from tests.engine.reports.test_test_reports import REPORTS
+from tests.tables import check_rows
 from verification.engine import policy
 from verification.engine.gates import GateReport
 from verification.engine.gating.comparing import wants_base
@@ -67,7 +67,7 @@ def pytest_ended(code: int, report: bytes | None, out: bytes = END.encode()) -> 
     return Ended(exit_code=code, report=report, out=out)
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("ended", "status", "reason"),
     [
         (pytest_ended(0, GOOD), Status.PASSED, []),
@@ -153,7 +153,7 @@ def test_a_report_that_cannot_be_read_is_not_said_to_be_none(
     assert said in finding.message
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("code", "out", "err", "status", "counts", "reason"),
     [
         (0, b"3 passed in 0.1s", b"", Status.PASSED, TestCounts(passed=3), []),
@@ -190,9 +190,9 @@ def test_of_any_other_command_the_text_is_counted(
     assert report.is_guess is (counts is not None)
 
 
-@pytest.mark.parametrize("report", [one[1] for one in REPORTS if one[0] is TestFormat.TEXT])
+@pytest.mark.parametrize("report", ["bun/passed.txt", "bun/thrown.txt", "googletest/none.txt"])
 def test_a_text_and_its_exit_code_that_say_otherwise_contradict_each_other(report: str) -> None:
-    out = (RECORDED.parent / report).read_bytes()
+    out = recorded(report)
     well, badly = (told(PLAIN, Ended(exit_code=code, out=out)) for code in (0, 1))
     assert well.tests is not None
 
@@ -248,7 +248,7 @@ def test_a_runner_of_node_that_finds_no_test_file_is_not_told_to_have_failed(
     assert not report.contradiction
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("stage", "ended", "status", "count", "reason"),
     [
         (LINT, Ended(exit_code=0, report=b"[]"), Status.PASSED, 0, []),

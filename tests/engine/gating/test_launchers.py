@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from tests.tables import check_rows
 from verification.engine.gating.launchers import launched, stepped
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("command", "plain"),
     [
         ("uv run pytest -q", "pytest -q"),
@@ -51,7 +52,7 @@ def test_anything_else_stays(command: str) -> None:
     assert launched(command) == command
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("command", "plain"),
     [
         ("npm --prefix web test", "cd web && npm test"),

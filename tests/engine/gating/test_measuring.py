@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.tables import check_rows
 from verification.engine.gates import GateReport
 from verification.engine.gating.measuring import measured
 from verification.engine.outcome import Status
@@ -47,7 +48,7 @@ def test_all_that_was_measured_earns() -> None:
     assert (found.total, all(part.is_measured for part in found.parts)) == (9.58, True)
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("reports", "name", "why"),
     [
         (with_one("build", ERROR), "build", "gate error: build could not be run or read"),

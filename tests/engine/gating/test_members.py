@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tables import check_rows
 from verification.engine.gating.components import components_of
 from verification.engine.gating.members import Candidate, declared_by
 
@@ -27,7 +28,7 @@ TESTED = json.dumps({"scripts": {"test": "node --test"}})
 BUILT = json.dumps({"scripts": {"test": "node --test", "build": "tsc"}})
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("test", "is_part"),
     [
         ("npm test --workspaces", True),
@@ -54,7 +55,7 @@ def test_a_package_of_npm_is_a_part_where_the_script_runs_it(test: str, is_part:
     assert (found == ["."]) is is_part
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("workspaces", "folder", "is_part"),
     [
         (["a", "!b"], "a", True),
@@ -136,7 +137,7 @@ def test_a_module_of_go_is_never_a_part_whatever_a_workspace_says(work: str) -> 
     assert folders({"go.mod": "", "go.work": work, "a/go.mod": ""}) == [".", "a"]
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("project", "more", "is_part"),
     [
         ("<modules><module>a</module></modules>", {}, True),
@@ -172,7 +173,7 @@ def test_a_module_of_maven_without_its_file_and_one_by_an_entity_are_no_parts() 
     assert folders({"pom.xml": plain, "a/build.gradle": ""}) == [".", "a"]
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("said", "parts"),
     [
         ("rootProject.name = 'app'\ninclude ':lib', ':app:web'\n", {"lib", "app/web"}),

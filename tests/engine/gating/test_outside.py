@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.tables import check_rows
 from verification.engine.gating.components import Component, Language
 from verification.engine.gating.judging import judged
 from verification.engine.gating.outside import tells_of_network
@@ -13,7 +14,7 @@ from verification.engine.outcome import Status
 PART = Part(Component("", Language.PYTHON), Install("pip install x"), ())
 
 
-@pytest.mark.parametrize(
+@check_rows(
     "written",
     [
         # pip
@@ -97,7 +98,7 @@ def test_a_network_that_is_not_there_is_told_from_what_was_written(written: byte
     assert tells_of_network(written)
 
 
-@pytest.mark.parametrize(
+@check_rows(
     "written",
     [
         b"ERROR: No matching distribution found for no-such-package==1.0",

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tables import check_rows
 from verification.engine.gating.components import Component, Language
 from verification.engine.gating.given import REPORTS
 from verification.engine.gating.overrides import MAX_BYTES, Placed, placed, read_overrides
@@ -82,7 +83,7 @@ def test_its_commands_stand_in_for_the_tables_and_say_whose_they_are() -> None:
     assert stage_of(root, "run").starts == (Start("python main.py", line=10),)
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("content", "found"),
     [
         (b"", (1, "The file is empty.")),

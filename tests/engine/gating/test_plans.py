@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.tables import check_rows
 from verification.engine.gating.plain import is_plain
 from verification.engine.gating.plans import MAX_COMMAND_CHARS, MAX_LINES, commands_of
 
@@ -45,7 +45,7 @@ def test_headings_in_each_shape_name_their_commands() -> None:
     }
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("plan", "found"),
     [
         ("## Test\n```bash\nnpm test\n```", {"test": ("npm test",)}),
@@ -111,7 +111,7 @@ def test_what_is_a_command_and_what_is_not(plan: str, found: dict[str, tuple[str
     assert commands_of(plan) == found
 
 
-@pytest.mark.parametrize(
+@check_rows(
     "command",
     ["pytest", "pytest -x tests/unit", "pytest -k name", "python -m pytest", "npm test",
      "npm run test:unit", "go test ./...", "cd app && npm ci && npm test", "make check",
@@ -121,7 +121,7 @@ def test_plain_words_that_can_only_be_a_command_are_one(command: str) -> None:
     assert commands_of(f"Test commands: {command}\n") == {"test": (command,)}
 
 
-@pytest.mark.parametrize(
+@check_rows(
     "prose",
     ["make sure that it works", "go through all tests", "go test it all.", "pytest is used",
      "pytest, then ruff", "python tests", "node tests are run", "none", "cd app", "npm", "&&",

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
+from tests.tables import check_rows
 from verification.engine.gating.components import Component, Language
 from verification.engine.gating.given import Named
 from verification.engine.gating.preparing import prepared
@@ -38,7 +39,7 @@ def tried(
     return list(named.commands["test"]), more.removeprefix(first).removeprefix(" || exit\n")
 
 
-@pytest.mark.parametrize(
+@check_rows(
     "installing",
     [
         "pip install -r requirements.txt",

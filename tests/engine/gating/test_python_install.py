@@ -7,6 +7,7 @@ import shlex
 import pytest
 
 from tests.engine.gating.test_recipes import PIP, part_in
+from tests.tables import check_rows
 from verification.engine.gating.components import Component, Language
 from verification.engine.gating.judging import judged
 from verification.engine.gating.python_named import GROUPS
@@ -26,7 +27,7 @@ def install_in(files: dict[str, str]) -> Install:
     return part_in(Language.PYTHON, files).install
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("files", "is_itself", "must"),
     [
         ({"pyproject.toml": PROJECT}, True, False),
@@ -111,7 +112,7 @@ def test_a_component_is_found_in_its_own_folder_whatever_that_is_called() -> Non
     assert "printf '%s\\n' '/workspace/a b; c/src' > " in command
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("said", "named"),
     [
         ('a = "*"', "a"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.engine.gating.test_recipes import part_in
+from tests.tables import check_rows
 from verification.engine.gating.components import Language
 from verification.engine.gating.manifests import MAX_LINE_BYTES
 from verification.engine.gating.recipe_python_types import MAX_CHECKS
@@ -18,7 +19,7 @@ def types_in(files: dict[str, str]) -> Stage:
     return next(one for one in stages if one.gate == TYPES)
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("files", "is_asked", "is_everything"),
     [
         ({}, False, False),

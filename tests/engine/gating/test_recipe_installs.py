@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.engine.gating.test_recipes import PIP, part_in
+from tests.tables import check_rows
 from verification.engine.gating.components import Component, Language
 from verification.engine.gating.judging import judged
 from verification.engine.gating.recipe_node_install import UNREAD
@@ -61,7 +62,7 @@ def test_so_many_requirements_files_are_read() -> None:
     assert len(part.install.inputs) == 50
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("project", "named"),
     [
         ("", []),
@@ -109,7 +110,7 @@ def test_so_many_requirements_are_named_and_never_more_than_a_command_may_hold()
     assert max(map(len, commands)) < 100_000
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("files", "verb", "inputs"),
     [
         ({"package.json": '{"dependencies": {"a": "1"}}'}, "npm install", ["package.json"]),

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.engine.gating.test_recipes import part_in, stages_of
+from tests.tables import check_rows
 from verification.engine.gating.components import Component, Language
 from verification.engine.gating.judging import judged
 from verification.engine.gating.recipes import Files, part_of
@@ -16,7 +17,7 @@ from verification.engine.reports.problems import ProblemFormat
 from verification.engine.reports.testing import TestFormat
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("language", "files", "commands"),
     [
         (Language.RUST, {"Cargo.toml": ""}, {
@@ -59,7 +60,7 @@ def test_each_language_has_its_commands_and_says_why_where_it_has_none(
     }
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("language", "files", "verb", "inputs"),
     [
         (Language.RUST, {"Cargo.toml": "[dependencies]\na = 1", "src/lib.rs": ""},

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 import pytest
 
+from tests.tables import check_rows
 from verification.engine.gating.components import Component, Language
 from verification.engine.gating.recipes import Files, part_of
 from verification.engine.gating.stages import Part, Stage
@@ -129,7 +130,7 @@ def test_what_only_looks_at_python_is_run_apart_from_its_code() -> None:
     assert {one.gate for one in stages if one.is_apart} == {"lint", "security"}
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("script", "command", "form"),
     [
         ("jest", "jest --bail=0 --json", TestFormat.JEST),
@@ -179,7 +180,7 @@ def test_a_package_that_names_no_tests_has_none(script: str) -> None:
     assert node_script(script).skipped == "The package names no tests."
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("said", "lock", "judges"),
     [
         ("^5.4.0", None, ("typescript@^5.4.0",)),

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.engine.gating.fakes import part_with
+from tests.tables import check_rows
 from verification.engine.gates import GateReport
 from verification.engine.gating.findings import findings_of
 from verification.engine.gating.judging import OWN_WORD
@@ -62,7 +63,7 @@ def test_each_start_is_counted_and_each_difference_has_its_place() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("start", "ended", "found"),
     [
         (SUM, WELL, []),

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from tests.tables import check_rows
 from verification.engine.evidence import CouldNotInspect
 from verification.engine.fakes import InProcessProbe, MemoryWorkspace
 from verification.engine.gates import GateReport
@@ -21,7 +22,7 @@ CODE = "export const b = () => {\n  return 1;\n};\n"
 CODE_LINES = InProcessProbe().code_lines
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("path", "is_one"),
     [
         ("src/a.js", True),

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from tests.engine.golden.samples import SAMPLES
 from tests.engine.strategies import STRICT_JSON, cases
+from tests.tables import check_rows
 from verification.engine.fakes import InProcessProbe
 from verification.engine.golden.comparing import PLAIN, differences
 from verification.engine.golden.given import Given
@@ -208,7 +209,7 @@ def test_values_of_any_shape_are_compared_and_never_break_it(expected: Expected)
     ]
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("expected", "holds"),
     [
         ({"confidence": 1.0}, True),

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tests.engine.cases import case, finding, ports
+from tests.tables import check_rows
 from verification.engine.attempts import Accounted, TaskHistory
 from verification.engine.climb import Conclusion, climb, conclude
 from verification.engine.following import counts_attempt, follow
@@ -67,7 +68,7 @@ def test_only_a_candidate_that_came_again_and_again_changes_the_reason() -> None
     assert (repeated.findings, repeated.verdict) == (conclusion.findings, conclusion.verdict)
 
 
-@pytest.mark.parametrize("code", ["", *REASONS])
+@check_rows("code", ["", *REASONS])
 def test_every_reason_but_an_output_of_the_wrong_shape_counts_an_attempt(code: str) -> None:
     assert counts_attempt(concluded(code)) is (code != "invalid_output")
 

@@ -8,6 +8,7 @@ from hypothesis import given
 
 from tests.engine.cases import case, ports, told
 from tests.engine.strategies import gate_reports
+from tests.tables import check_rows
 from verification.engine.climb import Conclusion, climb, conclude
 from verification.engine.gates import GateReport
 from verification.engine.gating.findings import FAILED, findings_of
@@ -36,7 +37,7 @@ def concluded(reports: Sequence[GateReport], gates: Sequence[str]) -> Conclusion
     return conclude(asked, list(climb(asked, reach)))
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("reported", "reason_code"),
     [
         pytest.param(report(PASSED), "", id="passed, nothing else known"),

@@ -14,6 +14,7 @@ from tests.engine.golden.givens import Golden, answered, golden, lost, votes
 from tests.engine.golden.samples import SAMPLES
 from tests.engine.judges import reply
 from tests.engine.strategies import cases
+from tests.tables import check_rows
 from verification.engine.attempts import candidate_sha256
 from verification.engine.evidence import Claim
 from verification.engine.fakes import (
@@ -44,8 +45,8 @@ def plain_types(value: Any) -> set[type]:
     return {type(value)}
 
 
-@pytest.mark.parametrize("verifier", [VerifierSpec(), LEGACY], ids=["policy", "legacy"])
-@pytest.mark.parametrize("name", SAMPLES)
+@check_rows("verifier", [VerifierSpec(), LEGACY], ids=["policy", "legacy"])
+@check_rows("name", SAMPLES)
 def test_twice_the_same_input_gives_the_same(name: str, verifier: VerifierSpec) -> None:
     first, again = (SAMPLES[name]().replayed(verifier) for _ in range(2))
 

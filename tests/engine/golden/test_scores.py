@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tables import check_rows
 from verification.engine.golden.f1 import f1, f1_score
 from verification.engine.golden.scores import VERDICTS, Pair, Scores, expected_verdict, scores
 from verification.engine.outcome import Verdict
@@ -196,7 +197,7 @@ def test_precision_and_recall_weigh_the_same_in_f1() -> None:
     assert f1(30, 5, 2) == f1(30, 2, 5)
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("expected", "verdict"),
     [
         ({"verdict": "reject", "outcome": "pass"}, "reject"),

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import pytest
-
+from tests.tables import check_rows
 from verification.engine.outcome import Outcome, Verdict
 from verification.engine.shadow import DiffClass, diff_class
 
@@ -25,7 +24,7 @@ ELSE_LOST = Side(Outcome.FAIL, Verdict.UNDECIDED, "parse_inconclusive")
 NOBODY = Side(Outcome.PARTIAL_VERIFIED, Verdict.UNDECIDED, "verifier_unavailable")
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("old", "new", "told"),
     [
         (PASSED, PASSED, "no_diff"),

@@ -4,12 +4,13 @@ import itertools
 
 import pytest
 
+from tests.tables import check_rows
 from verification.engine.golden.standing import Before, Change, Standing, change_of, standing_of
 
 HELD, FAILING, NOT_JUDGED = Standing.HELD, Standing.FAILING, Standing.NOT_JUDGED
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("now", "ever_held", "last", "change"),
     [
         (HELD, False, None, "held"),

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.tables import check_rows
 from verification.engine.protocol.recovery import recover
 
 WRITTEN = (
@@ -15,8 +16,8 @@ WRITTEN = (
 MARKS = ("!", "! ", "!!", "¬", "¬ ", "~", "~ ", "*!", "“!")
 
 
-@pytest.mark.parametrize("written", WRITTEN)
-@pytest.mark.parametrize("mark", MARKS)
+@check_rows("written", WRITTEN)
+@check_rows("mark", MARKS)
 def test_a_value_that_is_turned_round_is_no_pass(mark: str, written: str) -> None:
     reply = recover(written.format("passed", f"{mark}true")).reply
 
@@ -28,8 +29,8 @@ def test_a_verdict_line_that_is_turned_round_is_no_pass(mark: str) -> None:
     assert recover(f"VERDICT: {mark}PASS").reply is None
 
 
-@pytest.mark.parametrize("written", WRITTEN[:4])
-@pytest.mark.parametrize("mark", ["!", "! ", "!!", "¬", "~", "non-", "un-", "not ", "never_"])
+@check_rows("written", WRITTEN[:4])
+@check_rows("mark", ["!", "! ", "!!", "¬", "~", "non-", "un-", "not ", "never_"])
 def test_a_key_that_is_turned_round_is_no_pass(mark: str, written: str) -> None:
     reply = recover(written.format(f"{mark}passed", "true")).reply
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.tables import check_rows
 from verification.engine.protocol.recovery import recover
 
 PASS = '{"passed": true, "issues": []}'
@@ -30,7 +31,7 @@ def test_a_judge_introduces_its_own_verdict(prose: str) -> None:
     assert found.reply.passed is True
 
 
-@pytest.mark.parametrize(
+@check_rows(
     "prose",
     [
         "The output says {} but the criteria were not met.",

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from tests.tables import check_rows
 from verification.engine.outcome import FindingVerdict
 from verification.engine.protocol.doubt import Doubt
 from verification.engine.protocol.objects import loads
@@ -20,7 +21,7 @@ def read(document: dict[str, Any]) -> Reply:
     return reply
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("document", "passed"),
     [
         ({"passed": True}, True),
@@ -86,7 +87,7 @@ def test_that_nothing_failed_is_no_doubt(beside: dict[str, Any]) -> None:
     assert read({"passed": True, **beside}).passed
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("answer", "verdict"),
     [
         ({"verdict": "satisfied"}, SATISFIED),
@@ -125,7 +126,7 @@ def test_an_answer_that_names_no_rule_keeps_its_place() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("value", "confidence", "points"),
     [
         (0.5, 0.5, 0.5),

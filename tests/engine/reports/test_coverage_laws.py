@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from tests.engine.reports.problem_reports import FOLDER
 from tests.engine.reports.report_strategies import cut_and_filled, with_odd_values
+from tests.tables import check_rows
 from verification.engine.reports.coverage import (
     CoverageFormat,
     changed_lines,
@@ -108,8 +109,8 @@ def files_of(content: bytes) -> list[tuple[str, FileCoverage]] | None:
         return None
 
 
-@pytest.mark.parametrize("format", FORMATS)
-@pytest.mark.parametrize(
+@check_rows("format", FORMATS)
+@check_rows(
     "content",
     [
         b"x",

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tests.engine.reports.problem_reports import HIGH, LOW, MEDIUM, Row, assert_reads, content_of
+from tests.tables import check_rows
 from verification.engine.reports.model import Unreadable
 from verification.engine.reports.problems import ProblemFormat, read_problems
 
@@ -11,7 +12,7 @@ PRICE, BELOW_MAVEN, LIB = "shop/Price.java", "src/main/java/shop/Price.java", "s
 MAVEN = b"[INFO] Scanning for projects...\n[INFO] BUILD SUCCESS\n"
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("name", "exits", "rows"),
     [
         (

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from tests.engine.reports.problem_reports import FOLDER
 from tests.engine.reports.report_strategies import cut_and_filled, with_odd_values
+from tests.tables import check_rows
 from verification.engine.finding import cleaned
 from verification.engine.reports.contents import MAX_LINES
 from verification.engine.reports.model import (
@@ -133,8 +134,8 @@ def tells(format: ProblemFormat, content: bytes) -> bool | None:
         return None
 
 
-@pytest.mark.parametrize("format", [one for one in ProblemFormat if one not in IN_WORDS])
-@pytest.mark.parametrize(
+@check_rows("format", [one for one in ProblemFormat if one not in IN_WORDS])
+@check_rows(
     "content",
     [
         b"x" * (MAX_REPORT_BYTES + 1),

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from tests.engine.reports.problem_reports import HIGH, LOW, MEDIUM, Row, assert_reads, content_of
+from tests.tables import check_rows
 from verification.engine.reports.model import ProblemSeverity, Unreadable
 from verification.engine.reports.problems import ProblemFormat, read_problems
 
@@ -24,7 +25,7 @@ STYLE: list[Row] = [
 ]
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("name", "exits", "rows"),
     [
         (

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tests.engine.reports.problem_reports import HIGH, LOW, MEDIUM, Row, assert_reads, content_of
+from tests.tables import check_rows
 from verification.engine.reports.model import Unreadable
 from verification.engine.reports.problems import ProblemFormat, read_problems
 
@@ -104,7 +105,7 @@ def test_a_message_by_its_id_is_looked_up_among_the_rules() -> None:
     assert report.problems[2].message == "A weak algorithm."
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("format", "content"),
     [
         ("npm_audit", content_of("recorded/npm_audit/refused.json")),

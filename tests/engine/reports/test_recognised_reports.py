@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.tables import check_rows
 from verification.engine.reports.model import Unreadable
 from verification.engine.reports.problems import ProblemFormat, read_problems
 from verification.engine.reports.testing import TestFormat, read_tests
@@ -49,7 +50,7 @@ def as_said(form: TestFormat | ProblemFormat, content: bytes) -> object:
         return None
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("form", "file"),
     [
         pytest.param(form, file, id=f"{form}-{file.name}")
@@ -66,12 +67,12 @@ def test_a_report_says_itself_which_format_it_is(
     assert as_said(any_form, content) == as_said(form, content)
 
 
-@pytest.mark.parametrize("form", [*TESTS, *PROBLEMS])
+@check_rows("form", [*TESTS, *PROBLEMS])
 def test_each_format_has_such_a_report(form: TestFormat | ProblemFormat) -> None:
     assert files(*(TESTS | PROBLEMS)[form])
 
 
-@pytest.mark.parametrize(
+@check_rows(
     "content",
     [b"", b" \n", b"{}", b"[]", b"1", b"null", b"<a/>", b"<a", b'{"Action"', b"3 passed in 0.1s",
      b"ok 1 - a", b'{"testResults": 1', b'{"runs": []}', b'[{"a": 1}]'],
@@ -81,7 +82,7 @@ def test_what_is_in_no_format_of_tests_is_unreadable(content: bytes) -> None:
         read_tests(TestFormat.ANY, content)
 
 
-@pytest.mark.parametrize(
+@check_rows(
     "content",
     [b"", b" \n", b"{}", b"[1]", b"null", b"<a/>", b"0", b"a.py:1:2: F401 x", b'{"runs": []}',
      b'[{"filePath": "a", "messages": []}, {}]', b"no problems", b'{"Issues"', b"[", b'[{"a": 1}]'],

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.tables import check_rows
 from verification.engine.reports.model import (
     MAX_CASES,
     MAX_REPORT_BYTES,
@@ -172,26 +173,19 @@ def recorded(report: str) -> bytes:
     return (HERE / report).read_bytes()
 
 
-@pytest.mark.quick_rows(60)
-@pytest.mark.parametrize(("written_in", "report", "_exit", "counts"), REPORTS)
+@check_rows(("written_in", "report", "exit_code", "counts"), REPORTS)
 def test_a_report_counts_what_its_runner_counted(
-    written_in: TestFormat, report: str, _exit: int, counts: tuple[int, int, int, int]
+    written_in: TestFormat, report: str, exit_code: int, counts: tuple[int, int, int, int]
 ) -> None:
-    read = read_tests(written_in, recorded(report))
+    content = recorded(report)
 
-    assert read.counts == TestCounts(*counts)
+    read = read_tests(written_in, content)
+    with_windows_line_ends = read_tests(written_in, content.replace(b"\n", b"\r\n"))
+
+    assert read.counts == with_windows_line_ends.counts == TestCounts(*counts)
     assert read.is_guess is (written_in in GUESSES)
-
-
-@pytest.mark.quick_rows(30)
-@pytest.mark.parametrize(("written_in", "report", "exit_code", "_counts"), REPORTS)
-def test_nothing_bad_is_read_from_a_run_that_succeeded_and_nothing_good_alone_from_one_that_did_not(
-    written_in: TestFormat, report: str, exit_code: int, _counts: tuple[int, int, int, int]
-) -> None:
-    counts = read_tests(written_in, recorded(report)).counts
-
-    bad = counts.failed + counts.errors
-    assert bool(bad) is (exit_code not in (0, 5)) or counts.ran == 0
+    is_bad = read.counts.failed + read.counts.errors > 0
+    assert is_bad is (exit_code not in (0, 5)) or read.counts.ran == 0
 
 
 @pytest.mark.parametrize(
@@ -226,22 +220,8 @@ def test_a_test_of_node_stands_in_the_file_that_is_said_before_it() -> None:
     assert not any(one.file for one in read_tests(TAP, recorded("recorded/node/calc.tap")).cases)
 
 
-@pytest.mark.quick_rows(20)
-@pytest.mark.parametrize(("written_in", "report", "_exit", "_counts"), REPORTS)
-def test_windows_ends_of_lines_change_no_count(
-    written_in: TestFormat, report: str, _exit: int, _counts: tuple[int, int, int, int]
-) -> None:
-    content = recorded(report)
-
-    windows = content.replace(b"\n", b"\r\n")
-
-    assert read_tests(written_in, windows).counts == read_tests(written_in, content).counts
-
-
-@pytest.mark.parametrize("written_in", list(TestFormat))
-@pytest.mark.parametrize(
-    "content", [b"", b"\n", b"{}", b"[]", b"null", b"<a/>", b"ok", b"\xff\xfe"]
-)
+@check_rows("written_in", list(TestFormat))
+@check_rows("content", [b"", b"\n", b"{}", b"[]", b"null", b"<a/>", b"ok", b"\xff\xfe"])
 def test_what_is_no_report_is_not_read(written_in: TestFormat, content: bytes) -> None:
     with pytest.raises(Unreadable):
         read_tests(written_in, content)
@@ -266,14 +246,14 @@ def test_what_becomes_many_times_as_large_in_memory_is_not_read(content: str) ->
         read_tests(JEST, f'{{"testResults": {content}1]}}'.encode())
 
 
-@pytest.mark.parametrize("written_in", list(TestFormat))
+@check_rows("written_in", list(TestFormat))
 def test_a_report_too_large_is_not_read(written_in: TestFormat) -> None:
     with pytest.raises(Unreadable, match="larger than"):
         read_tests(written_in, b" " * (MAX_REPORT_BYTES + 1))
 
 
-@pytest.mark.parametrize("written_in", list(TestFormat))
-@pytest.mark.parametrize(
+@check_rows("written_in", list(TestFormat))
+@check_rows(
     "content",
     [
         b'{"a":' * 100_000,

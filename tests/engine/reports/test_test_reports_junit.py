@@ -3,11 +3,12 @@ from __future__ import annotations
 import pytest
 
 from tests.engine.reports.test_test_reports import recorded
+from tests.tables import check_rows
 from verification.engine.reports.model import CaseStatus, TestCounts, Unreadable
 from verification.engine.reports.testing import junit
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("suite", "counts"),
     [
         ('<testsuite tests="1"><testcase name="a"/></testsuite>', TestCounts(passed=1)),
@@ -35,7 +36,7 @@ def test_each_case_is_counted_once(suite: str, counts: TestCounts) -> None:
     assert junit.read(suite.encode()).counts == counts
 
 
-@pytest.mark.parametrize(
+@check_rows(
     "suite",
     [
         '<testsuite tests="2"><testcase/></testsuite>',

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from tests.engine.reports.test_test_reports import RSPEC, recorded
+from tests.tables import check_rows
 from verification.engine.reports.model import CaseStatus, Unreadable
 from verification.engine.reports.testing import read_tests
 
@@ -48,8 +49,8 @@ def test_a_run_that_was_left_in_one_of_its_examples_is_not_read() -> None:
         read_tests(RSPEC, recorded("recorded/rspec/left.json"))
 
 
-@pytest.mark.parametrize("key", ["example_count", "failure_count", "pending_count"])
-@pytest.mark.parametrize("number", [0, 7, -1, "x", None, True])
+@check_rows("key", ["example_count", "failure_count", "pending_count"])
+@check_rows("number", [0, 7, -1, "x", None, True])
 def test_a_report_of_rspec_that_contradicts_itself_is_not_read(key: str, number: object) -> None:
     whole = json.loads(recorded("recorded/rspec/calc.json"))
     whole["summary"][key] = number

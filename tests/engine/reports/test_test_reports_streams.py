@@ -5,6 +5,7 @@ import json
 import pytest
 
 from tests.engine.reports.test_test_reports import GO, JEST, MOCHA, TAP, TRX, recorded
+from tests.tables import check_rows
 from verification.engine.reports.model import CaseStatus, TestCounts, Unreadable
 from verification.engine.reports.testing import read_tests
 
@@ -19,7 +20,7 @@ def go(*events: tuple[str, str]) -> bytes:
     )
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("events", "counts"),
     [
         ([("pass", "T"), ("pass", "")], TestCounts(1)),
@@ -79,7 +80,7 @@ def test_a_package_of_go_that_is_not_built_tells_what_the_compiler_said() -> Non
     assert "broken_test.go:5:46: cannot use" in report.cases[0].message
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("lines", "counts"),
     [
         ("1..1\nok", TestCounts(1)),

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tests.engine.reports.test_test_reports import CARGO, PYTEST_TEXT, TEXT, UNITTEST, recorded
+from tests.tables import check_rows
 from verification.engine.reports.model import CaseStatus, TestCounts, Unreadable
 from verification.engine.reports.testing import TestFormat, read_tests
 from verification.engine.reports.testing.cargo import NAMES
@@ -48,7 +49,7 @@ def test_what_is_no_summary_line_of_pytest_counts_nothing(line: str) -> None:
         read_tests(PYTEST_TEXT, line.encode())
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("printed", "counts"),
     [
         ("5/7 passed", TestCounts(5, 2)),

@@ -2,8 +2,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import pytest
-
 from processes.definition.model import Enforcement, Expect, Rule, RuleType
 from tests.processes.builtin_cases import (
     Work,
@@ -12,6 +10,7 @@ from tests.processes.builtin_cases import (
     good_work,
     rules,
 )
+from tests.tables import check_rows
 
 OUTPUT = ""
 KEY = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIB\n"
@@ -243,7 +242,7 @@ def rule_of(twin: Twin) -> Rule:
     return next(one for one in definition_of(twin.process).rules if one.name == twin.rule)
 
 
-@pytest.mark.parametrize("twin", TWINS, ids=lambda twin: twin.id)
+@check_rows("twin", TWINS, ids=lambda twin: twin.id)
 def test_a_broken_twin_has_the_one_finding_that_is_meant(twin: Twin) -> None:
     rule = rule_of(twin)
 

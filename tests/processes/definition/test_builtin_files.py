@@ -7,9 +7,10 @@ import pytest
 
 from processes.definition.model import Enforcement
 from tests.processes.builtin_cases import definition_of, evaluate, good_work, works
+from tests.tables import check_rows
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("name", "phase", "path"),
     [
         (name, phase, deliverable.path)

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import pytest
-
 from processes.definition.model import Enforcement
 from tests.engine.cases import MODELS, judge_of, ports
 from tests.engine.judges import reply
@@ -12,6 +10,7 @@ from tests.processes.builtin_cases import (
     judge_cases,
     with_text,
 )
+from tests.tables import check_rows
 from verification.engine.case import Case
 from verification.engine.climb import Conclusion, conclude
 from verification.engine.judges.semantic import assess
@@ -40,7 +39,7 @@ def judged(one: JudgeCase) -> tuple[Case, Conclusion]:
     return case, conclude(case, [report])
 
 
-@pytest.mark.parametrize(
+@check_rows(
     "one", [*judge_cases()], ids=lambda one: f"{one.process}-{one.phase}-{one.rule}-{one.passes}"
 )
 def test_a_judge_that_sees_what_the_author_sees_decides_every_example(one: JudgeCase) -> None:

@@ -7,15 +7,15 @@ import yaml
 
 from processes.definition.model import Target
 from tests.processes.builtin_cases import evaluate, good_work, with_text, works
+from tests.tables import check_rows
 
 TEXTS: dict[str, str] = yaml.safe_load(
     (Path(__file__).parent / "honest_texts.yaml").read_text(encoding="utf-8")
 )
 
 
-@pytest.mark.quick_rows(27)
-@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
-@pytest.mark.parametrize("target", list(Target))
+@check_rows("text", TEXTS.values(), ids=TEXTS)
+@check_rows("target", list(Target))
 def test_no_rule_of_any_process_takes_an_honest_text_for_a_fault(text: str, target: Target) -> None:
     told = {
         (name, phase, finding.rule, finding.quote)

@@ -13,6 +13,7 @@ from tests.processes.builtin_cases import (
     with_text,
     works,
 )
+from tests.tables import check_rows
 
 LLM_RULES = [
     pytest.param(name, phase, rule, id=f"{name}:{phase}:{rule.name}")
@@ -20,7 +21,7 @@ LLM_RULES = [
 ]
 
 
-@pytest.mark.parametrize(("name", "phase"), list(works()))
+@check_rows(("name", "phase"), list(works()))
 def test_good_work_is_accepted_without_a_finding(name: str, phase: str) -> None:
     conclusion = evaluate(name, phase, good_work(name, phase))
 
@@ -28,7 +29,7 @@ def test_good_work_is_accepted_without_a_finding(name: str, phase: str) -> None:
     assert (conclusion.outcome, conclusion.verdict) == ("pass", "accept")
 
 
-@pytest.mark.parametrize(("name", "phase"), list(works()))
+@check_rows(("name", "phase"), list(works()))
 def test_good_work_is_what_the_phase_asks_for(name: str, phase: str) -> None:
     work = good_work(name, phase)
     asked = definition_of(name).phase(phase)
@@ -45,7 +46,7 @@ def test_there_is_no_work_for_a_phase_that_does_not_exist() -> None:
     assert found == set(works())
 
 
-@pytest.mark.parametrize(("name", "phase", "rule"), LLM_RULES)
+@check_rows(("name", "phase", "rule"), LLM_RULES)
 def test_an_example_for_the_judge_leaves_every_pattern_satisfied(
     name: str, phase: str, rule: Rule
 ) -> None:
@@ -69,7 +70,7 @@ MUST_MATCH = [
 ]
 
 
-@pytest.mark.parametrize(("name", "phase", "rule"), MUST_MATCH)
+@check_rows(("name", "phase", "rule"), MUST_MATCH)
 def test_what_must_stand_in_one_file_is_not_found_in_another(
     name: str, phase: str, rule: Rule
 ) -> None:

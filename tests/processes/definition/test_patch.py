@@ -11,6 +11,7 @@ from processes.definition.patch import Append, Edit, Remove, SetValue, Unpatchab
 from processes.definition.stream import MAX_SOURCE_BYTES, Unreadable
 from tests.processes.files import SMALL
 from tests.processes.patching import is_same, meant, places, read
+from tests.tables import check_rows
 from tests.tiers import long_search
 
 LISTED = """\
@@ -27,7 +28,7 @@ next: 1
 """
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("old", "value", "new"),
     [
         ("k: old # why\n", "new", "k: new # why\n"),
@@ -79,7 +80,7 @@ def test_a_new_value_is_written_as_the_old_one_was(old: str, value: Any, new: st
     assert result == (new or "k:\n    n: |\n        two\n        lines\n")
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("old", "path", "new"),
     [
         (LISTED, ("rules", 0), LISTED.replace("  # first of all\n  - a   # why a\n", "")),
@@ -104,7 +105,7 @@ def test_what_is_removed_goes_with_its_own_comments(
     assert patch(old, [Remove(path)]) == new
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("old", "value", "new"),
     [
         ("k:\n- a\n- b # why\nn: 1\n", "c", "k:\n- a\n- b # why\n- c\nn: 1\n"),
@@ -170,7 +171,7 @@ alone: &alone {y: 1}
 """
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("edit", "code", "line"),
     [
         (SetValue(("base", "deep", 0), 7), "patch.shared", 1),

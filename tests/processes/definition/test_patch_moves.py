@@ -105,7 +105,6 @@ def moved(source: str, edit: Move) -> str | None:
         return None
 
 
-@pytest.mark.quick_rows(2)
 @files
 def test_there_and_back_is_the_same_text(path: Path) -> None:
     source = text_of(path)
@@ -123,7 +122,6 @@ def test_there_and_back_is_the_same_text(path: Path) -> None:
     assert done or "rules" not in source
 
 
-@pytest.mark.quick_rows(2)
 @files
 def test_every_rule_of_a_file_can_be_moved_to_the_first_place(path: Path) -> None:
     source = text_of(path)

@@ -88,7 +88,6 @@ def assert_near(source: str, result: str, path: tuple[str | int, ...]) -> None:
     assert result.endswith(after), path
 
 
-@pytest.mark.quick_rows(4)
 @styles
 def test_each_place_takes_each_kind_of_value(path: Path) -> None:
     source = text_of(path)
@@ -111,7 +110,6 @@ def test_each_entry_can_be_removed(path: Path) -> None:
             assert_near(source, result, place)
 
 
-@pytest.mark.quick_rows(6)
 @styles
 def test_each_list_takes_another_entry(path: Path) -> None:
     source = text_of(path)
@@ -124,7 +122,6 @@ def test_each_list_takes_another_entry(path: Path) -> None:
                 assert_near(source, result, place)
 
 
-@pytest.mark.quick_rows(6)
 @styles
 def test_each_mapping_takes_another_key(path: Path) -> None:
     source = text_of(path)
@@ -135,7 +132,6 @@ def test_each_mapping_takes_another_key(path: Path) -> None:
             patched(source, SetValue((*place, "brand_new"), value))
 
 
-@pytest.mark.quick_rows(6)
 @styles
 def test_what_stands_there_already_changes_no_byte(path: Path) -> None:
     source = text_of(path)
@@ -153,7 +149,6 @@ def definition_of(source: str) -> Any:
     return loaded.definition
 
 
-@pytest.mark.quick_rows(5)
 @files
 def test_a_rule_is_renamed_and_nothing_else_is(path: Path) -> None:
     source = text_of(path)
@@ -185,7 +180,6 @@ def test_a_rule_is_added(path: Path) -> None:
     assert set(before.rules) == set(after.rules) - {own[-1]}
 
 
-@pytest.mark.quick_rows(3)
 @files
 def test_a_rule_is_taken_from_a_phase_and_given_back(path: Path) -> None:
     source = text_of(path)

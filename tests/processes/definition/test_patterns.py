@@ -11,10 +11,11 @@ from processes.definition.lint import MAX_SECONDS, lint
 from processes.definition.load import load
 from processes.definition.patterns import count_matches, problem_of, weight
 from tests.processes.files import SMALL
+from tests.tables import check_rows
 from tests.tiers import long_search
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("pattern", "construct", "column"),
     [
         (r"a(?=b)", "lookahead", 2),

@@ -9,6 +9,7 @@ import pytest
 from processes.definition.load import load
 from processes.definition.model import Definition, Expect
 from processes.definition.renaming import renamed
+from tests.tables import check_rows
 
 HEAD = "name: p\nphases: [{id: a, description: b}]\nverification:\n  rules:\n"
 
@@ -30,7 +31,7 @@ def rules(*said: str) -> Definition:
 A, B, C = "a TODO|TBD", "b Revenue", "c N/A"
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("new", "found"),
     [
         ([A, B, C], {}),

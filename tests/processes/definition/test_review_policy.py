@@ -11,6 +11,7 @@ from processes.definition.lint import lint
 from processes.definition.load import Loaded, load
 from processes.definition.model import Definition, Level, ReviewPolicy, ReviewReason
 from tests.processes.files import SMALL
+from tests.tables import check_rows
 
 PLACE = "verification.policy.review"
 USUAL = {"undecided": None, "divergence": None, "low_confidence": None, "terminal": None}
@@ -43,7 +44,7 @@ def test_a_file_without_a_policy_asks_about_doubt_and_ends() -> None:
     }
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("review", "said"),
     [
         ("{reasons: [rejected, Undecided]}", {"reasons": {"rejected": None, "undecided": None}}),
@@ -68,7 +69,7 @@ def test_each_key_is_read(review: str, said: dict[str, Any]) -> None:
     assert policy_of(review).spec == ReviewPolicy().spec | said
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("review", "code", "path", "column"),
     [
         ("often", "value.kind", PLACE, 13),

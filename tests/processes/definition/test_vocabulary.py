@@ -9,6 +9,7 @@ from processes.definition.load import load
 from processes.definition.reading import Fields
 from processes.definition.vocabulary import PHASE_ID, PLACES
 from tests.processes.files import WITH_EVERYTHING, with_rule
+from tests.tables import check_rows
 
 NESTED = "examples: {pass: [aa b a], fail: [b]}"
 
@@ -42,7 +43,7 @@ def test_completion_offers_exactly_what_the_reader_looks_for(
     assert offered - reasons == asked_for(text, monkeypatch) - reasons
 
 
-@pytest.mark.parametrize(
+@check_rows(
     ("field", "word"),
     [(key, word) for key, words in PLACES["verification.rules[]"].items() for word in words],
 )
