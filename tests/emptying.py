@@ -1,6 +1,6 @@
-"""Between tests that commit: every table is emptied, at a tenth of what TRUNCATE takes.
+"""Empties all tables after a transactional test, ten times faster than TRUNCATE.
 
-Nearly all of the tables are empty or nearly so, and TRUNCATE makes new files for each of them.
+Nearly all tables are empty or almost empty, and TRUNCATE makes new files for each of them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from functools import cache
 from django.db import connection, transaction
 from django.test import TransactionTestCase
 
-# The same before and after: made with the tables, and by no test.
+# Migrations fill these tables, and no test changes them.
 KEPT = {"django_migrations", "django_content_type", "auth_permission"}
 MAX_DELETED_BYTES = 16_000_000
 SIZE = "select sum(pg_relation_size(oid)) from pg_class where relname = any(%s)"
@@ -20,12 +20,12 @@ _truncate = TransactionTestCase._fixture_teardown  # type: ignore[attr-defined]
 
 
 def empty_tables(case: TransactionTestCase) -> None:
-    """By DELETE, without triggers and foreign keys; by TRUNCATE where much was written."""
+    """Delete all rows without triggers and foreign keys; truncate where a test wrote much."""
     if not _may_turn_triggers_off() or _bytes_written() > MAX_DELETED_BYTES:
         _truncate(case)
         return
     with transaction.atomic(), connection.cursor() as cursor:
-        # As TRUNCATE does, it waits for whoever still writes.
+        # Wait for writers, as TRUNCATE does.
         cursor.execute(f"lock table {', '.join(_tables())} in access exclusive mode")
         cursor.execute("set local session_replication_role = replica")
         cursor.execute("; ".join(f"delete from {table}" for table in _tables()))  # noqa: S608

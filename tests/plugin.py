@@ -78,9 +78,15 @@ def is_extended_as_a_whole(text: str) -> bool:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     _select_tier(config, items)
     _skip_missing_requirements(items)
-    # The longest files first: no worker is left with a long file at the end.
+    # The longest files first: no worker is left with a long file at the end. The files of the
+    # browser follow each other, since they share one.
     seconds = durations.read()["files"]
-    items.sort(key=lambda item: (-seconds.get(file := item.nodeid.partition("::")[0], 0), file))
+
+    def order(item: pytest.Item) -> tuple[bool, float, str]:
+        file = item.nodeid.partition("::")[0]
+        return item.get_closest_marker("browser") is None, -seconds.get(file, 0), file
+
+    items.sort(key=order)
 
 
 def _select_tier(config: pytest.Config, items: list[pytest.Item]) -> None:

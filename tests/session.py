@@ -95,19 +95,29 @@ def _create_session() -> tuple[Session, IO[str]]:
     if keeps():
         home = parent / f"loomverify-kept-{os.getuid()}"
         home.mkdir(mode=0o711, exist_ok=True)
-        remove_abandoned(home, "run-")
-        folder = Path(tempfile.mkdtemp(prefix="run-", dir=home))
-    else:
-        remove_abandoned(parent, PREFIX)
-        home = folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
-    folder.chmod(0o711)  # PostgreSQL does not run as root
-    lock = (folder / LOCK).open("w")
-    fcntl.flock(lock, fcntl.LOCK_EX)
-    return Session(home, folder), lock
+        folder, lock = _create_folder(home, "run-")
+        return Session(home, folder), lock
+    folder, lock = _create_folder(parent, PREFIX)
+    return Session(folder, folder), lock
+
+
+def _create_folder(parent: Path, prefix: str) -> tuple[Path, IO[str]]:
+    """Remove what killed runs left behind, and make a locked folder for this one."""
+    handle = os.open(parent, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)  # nobody looks at the folder before it is locked
+        remove_abandoned(parent, prefix)
+        folder = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
+        folder.chmod(0o711)  # PostgreSQL does not run as root
+        lock = (folder / LOCK).open("w")
+        fcntl.flock(lock, fcntl.LOCK_EX)
+    finally:
+        os.close(handle)
+    return folder, lock
 
 
 def remove_abandoned(parent: Path, prefix: str) -> None:
-    """Remove what killed runs left behind. A run that goes on holds the lock of its folder."""
+    """Remove the folders that nobody holds the lock of."""
     for folder in parent.glob(f"{prefix}*"):
         with suppress(OSError), (folder / LOCK).open("r+") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

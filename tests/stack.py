@@ -1,4 +1,4 @@
-"""A whole LoomVerify of its own: PostgreSQL, broker, web, workers, relay, as real processes."""
+"""Real installations for tests: database, broker, web, workers and relay as processes."""
 
 from __future__ import annotations
 
@@ -43,11 +43,10 @@ USUAL = ("web", "worker", "worker-bulk", "relay")
 
 
 def free_port() -> int:
-    """A port that nobody takes before its owner does.
+    """Return a free port below those that the system gives to outgoing connections.
 
-    Below those that the system gives to outgoing connections; each of the suite's processes has
-    a thousand of its own, and none is given twice in a round. Two suites on one machine begin at
-    different ones.
+    Each worker of a run has a thousand ports of its own, and takes them in turn, so that nobody
+    takes a port before its server does. Runs side by side begin at different ports.
     """
     return next(port for port in _ports() if is_free(port))
 
@@ -107,7 +106,7 @@ class Stack:
     port: int = field(default_factory=free_port)
     key: str = KEY
     own_server: bool = False
-    """A PostgreSQL of its own, for who restarts it. Otherwise a database on the run's server."""
+    """A PostgreSQL of its own, for tests that restart it. Default: a database on the run's server."""
     database_url: str = ""
 
     @property

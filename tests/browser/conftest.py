@@ -40,12 +40,13 @@ def until(page: Page, condition: Callable[[], object], what: str) -> None:
         page.wait_for_timeout(20)  # what has come is handed over while this waits
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
+    """One browser for all files of this folder that a worker runs in a row."""
     path = chromium()
     if path is None:
         pytest.skip("Chromium is not installed")
-    # Playwright runs a loop in this thread; the tests' own queries are not asynchronous.
+    # Playwright runs an event loop in this thread, in which Django refuses queries.
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
