@@ -140,11 +140,12 @@ def _prepare(wish: Wish) -> list[str]:
 
     check_database(environment())
     wish.check()
-    said = list(prepare_database(environment()))
-    for connection in connections.all():
-        connection.close()
-        connection.close_pool()  # type: ignore[attr-defined]
-    return said
+    try:
+        return list(prepare_database(environment()))
+    finally:  # before the server stops: a pool would try to reach it, and log that it cannot
+        for connection in connections.all():
+            connection.close()
+            connection.close_pool()  # type: ignore[attr-defined]
 
 
 def _tend(env: Environment, children: list[Child]) -> None:
