@@ -35,6 +35,7 @@ COMMANDS: dict[str, Sequence[str]] = {
     "web": ("web", "--host=127.0.0.1"),
     "worker": ("worker", "--queues=live", "--concurrency=2"),
     "worker-bulk": ("worker", "--queues=bulk,shadow", "--concurrency=1", "--name=bulk"),
+    "worker-bulk-2": ("worker", "--queues=bulk,shadow", "--concurrency=1", "--name=bulk-2"),
     "worker-sandbox": ("worker", "--queues=sandbox", "--concurrency=1", "--name=sandbox"),
     "relay": ("relay",),
 }
@@ -67,6 +68,15 @@ def is_free(port: int) -> bool:
         except OSError:
             return False
     return True
+
+
+def api_client(url: str, key: str, **headers: str) -> httpx.Client:
+    """Return a client of the API of the installation at `url`."""
+    return httpx.Client(
+        base_url=f"{url}/api/v1",
+        headers={"Authorization": f"Bearer {key}", **headers},
+        timeout=90,
+    )
 
 
 @contextmanager
@@ -128,7 +138,7 @@ class Stack:
         }
 
     def prepare(self) -> None:
-        subprocess.run(["cp", "-a", f"{_migrated()}/.", str(self.folder)], check=True)
+        copy_migrated(self.folder)
         self.database_url = start_server(self.folder / "postgres", extra_settings=FAST)
 
     def start(self, *names: str) -> None:
@@ -184,11 +194,7 @@ class Stack:
         return found
 
     def client(self, **headers: str) -> httpx.Client:
-        return httpx.Client(
-            base_url=f"{self.url}/api/v1",
-            headers={"Authorization": f"Bearer {self.key}", **headers},
-            timeout=90,
-        )
+        return api_client(self.url, self.key, **headers)
 
     def browser(self) -> httpx.Client:
         """A client that is signed in as the admin."""
@@ -224,6 +230,11 @@ class Stack:
     @staticmethod
     def _command(*arguments: str) -> list[str]:
         return [sys.executable, "-m", "loomverify.cli", *arguments]
+
+
+def copy_migrated(folder: Path) -> None:
+    """Fill a folder with a stopped installation that has every table and an admin."""
+    subprocess.run(["cp", "-a", f"{_migrated()}/.", str(folder)], check=True)
 
 
 @cache
