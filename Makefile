@@ -37,7 +37,7 @@ check: $(VENV)/dev.stamp
 	$(BIN)/djade --check --target-version 5.2 $$(git ls-files --cached --others --exclude-standard 'templates/*.html')
 
 bench: $(VENV)/dev.stamp
-	@exec $(BIN)/python -m tests.benchmarks
+	@exec $(BIN)/python -m tests.benchmarks $(ROWS)
 
 golden: $(VENV)/dev.stamp
 	@exec $(BIN)/loomverify golden run --local $(OPTIONS)

@@ -36,6 +36,7 @@ COMMANDS: dict[str, Sequence[str]] = {
     "web": ("web", "--host=127.0.0.1"),
     "worker": ("worker", "--queues=live", "--concurrency=2"),
     "worker-bulk": ("worker", "--queues=bulk,shadow", "--concurrency=1", "--name=bulk"),
+    "worker-bulk-2": ("worker", "--queues=bulk,shadow", "--concurrency=1", "--name=bulk-2"),
     "worker-sandbox": ("worker", "--queues=sandbox", "--concurrency=1", "--name=sandbox"),
     "relay": ("relay",),
 }
@@ -67,6 +68,15 @@ def is_free(port: int) -> bool:
         except OSError:
             return False
     return True
+
+
+def api_client(url: str, key: str, **headers: str) -> httpx.Client:
+    """Return a client of the API of the installation at `url`."""
+    return httpx.Client(
+        base_url=f"{url}/api/v1",
+        headers={"Authorization": f"Bearer {key}", **headers},
+        timeout=90,
+    )
 
 
 @contextmanager
@@ -198,11 +208,7 @@ class Stack:
         return found
 
     def client(self, **headers: str) -> httpx.Client:
-        return httpx.Client(
-            base_url=f"{self.url}/api/v1",
-            headers={"Authorization": f"Bearer {self.key}", **headers},
-            timeout=90,
-        )
+        return api_client(self.url, self.key, **headers)
 
     def browser(self) -> httpx.Client:
         """A client that is signed in as the admin."""

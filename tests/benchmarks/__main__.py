@@ -1,84 +1,43 @@
-"""`make bench`: figures as ratios taken in one run, printed as the table of docs/benchmarks.md."""
+"""`make bench`: runs benchmarks and writes the tables of docs/benchmarks.md.
+
+`make bench ROWS="latency golden"` runs those whose name contains one of the words;
+`make bench ROWS=list` lists the names.
+"""
 
 from __future__ import annotations
 
+import argparse
 import sys
-import tempfile
-from pathlib import Path
+from collections.abc import Sequence
 
-from tests.benchmarks import (
-    acceptance,
-    agreement,
-    backtest,
-    bad_replies,
-    beside,
-    gates,
-    latency,
-    memory,
-    queue,
-    replays,
-    report,
-    shadow,
-    startup,
-    throughput,
-    tier_one,
-    trials,
-    voting,
-    waiting,
-)
-from tests.stack import redis_server, running_stack
+from tests.benchmarks.registry import BENCHMARKS
+from tests.benchmarks.runner import run, select
 
-Row = tuple[str, str, str, bool]
+LIST = "list"
+UNKNOWN_NAME = 2
 
 
-def main() -> int:
-    rows: list[Row] = told(tier_one.rows())
-    with tempfile.TemporaryDirectory(prefix="loomverify-bench-") as name:
-        root = Path(name)
-        for folder in ("redis", "one", "two", "three", "four", "five", "six", "seven"):
-            (root / folder).mkdir()
-        with (
-            redis_server(root / "redis") as url,
-            running_stack(root / "one", redis_url=url) as stack,
-        ):
-            rows += told(latency.rows(stack, "Redis"))
-            rows += told(waiting.rows(stack))
-            rows += told(throughput.rows(stack))
-            rows += told(memory.rows(stack))
-            rows += told(agreement.rows(stack))
-            rows += told(queue.rows(stack))
-            rows += told(replays.rows(stack))
-            rows += told(report.rows(stack))
-            rows += told(trials.rows(stack))
-            rows += told(acceptance.rows(stack))
-            rows += told(shadow.rows(stack))
-            rows += told(beside.rows(stack))
-        with running_stack(root / "six", "web") as stack:  # whose database begins anew
-            rows += told(backtest.rows(stack))
-        with running_stack(root / "two") as stack:
-            rows += told(latency.rows(stack, "filesystem"))
-        rows += told(gates.rows(root / "seven"))
-        rows += told(voting.rows(root / "four"))
-        rows += told(bad_replies.rows(root / "five"))
-        rows += told(startup.rows(root / "three" / "data"))
-    sys.stdout.write(table(rows))
-    return 0 if all(met for *_, met in rows) else 1
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser("python -m tests.benchmarks")
+    parser.add_argument("words", nargs="*", help=f"parts of names; `{LIST}` lists all names")
+    parser.add_argument("--smoke", action="store_true", help="smallest sizes, no targets")
+    options = parser.parse_args(argv)
+    if options.words == [LIST]:
+        sys.stdout.write(_names())
+        return 0
+    try:
+        benchmarks = select(BENCHMARKS, options.words)
+    except LookupError as error:
+        sys.stderr.write(f"No benchmark has {error} in its name. Names:\n{_names()}")
+        return UNKNOWN_NAME
+    report = run(benchmarks, is_smoke=options.smoke)
+    sys.stdout.write(report.write())
+    return report.exit_code
 
 
-def told(rows: list[Row]) -> list[Row]:
-    """Show figures as they come."""
-    for what, measured, *_ in rows:
-        sys.stderr.write(f"{what}: {measured}\n")
-    return rows
-
-
-def table(rows: list[Row]) -> str:
-    lines = ["| what | measured | target | met |", "|---|---|---|---|"]
-    lines += [
-        f"| {what} | {measured} | {target} | {'yes' if met else 'no'} |"
-        for what, measured, target, met in rows
-    ]
-    return "\n".join(lines) + "\n"
+def _names() -> str:
+    width = max(len(benchmark.name) for benchmark in BENCHMARKS)
+    return "".join(f"{one.name:<{width}}  {one.summary}\n" for one in BENCHMARKS)
 
 
 if __name__ == "__main__":

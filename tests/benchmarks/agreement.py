@@ -1,35 +1,67 @@
-"""The figures of agreement over 100,000 decisions, beside the same over 1,000."""
+"""The figures of agreement over many decisions, compared with the same over few."""
 
 from __future__ import annotations
 
-import statistics
-import time
-from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
 
-from tests.benchmarks.beside_django import called
+from tests.benchmarks.django_process import call_in_django
+from tests.benchmarks.environments import DATABASE
+from tests.benchmarks.framework import Benchmark, Figures, Metric, Unit
+from tests.benchmarks.timing import median_seconds_in_turns
 from tests.stack import Stack
 
-FEW, MANY = 1_000, 100_000
-REQUESTS = 5
-TARGET, TARGET_SECONDS = 30.0, 3.0
-ALIKE = 20
-"""Reviews that differ in what was said, found and decided; the others are their copies."""
+if TYPE_CHECKING:
+    from loomverify.accounts.models import Project
+
+PATTERN_REVIEWS = 20
+"""Reviews that differ in outcome, findings and decision; the others are copies of them."""
+PATTERN_DECISIONS = PATTERN_REVIEWS + PATTERN_REVIEWS // 4
 
 
-def rows(stack: Stack) -> list[tuple[str, str, str, bool]]:
-    few, many, calibrated = called(stack, __name__, "measured")
-    ratio = many / few
-    what = f"figures of agreement over {MANY:,} decisions"
-    return [
-        (f"{what}, to those over {FEW:,}", f"{ratio:.0f}", f"at most {TARGET:.0f}", ratio <= TARGET),
-        (what, f"{many:.2f} s", f"under {TARGET_SECONDS:.0f} s", many < TARGET_SECONDS),
-        (f"calibration over {MANY:,} decisions", f"{calibrated:.2f} s",
-         f"under {TARGET_SECONDS:.0f} s", calibrated < TARGET_SECONDS),
-    ]  # fmt: skip
+@dataclass(frozen=True, slots=True)
+class Size:
+    few: int
+    many: int
+    rounds: int
 
 
-def measured() -> tuple[float, float, float]:
-    """Seconds for few, for many, and for the calibration of many. Runs beside Django."""
+def measure(stack: Stack, size: Size) -> Figures:
+    few, many, few_calibration, many_calibration = call_in_django(
+        stack, __name__, "measure_seconds", size.few, size.many, size.rounds
+    )
+    return {
+        "many": many,
+        "ratio": many / few,
+        "calibration": many_calibration,
+        "calibration_ratio": many_calibration / few_calibration,
+    }
+
+
+BENCHMARK = Benchmark(
+    name="agreement",
+    summary="All figures of the agreement page, unfiltered",
+    environment=DATABASE,
+    measure=measure,
+    full=Size(few=1_000, many=100_000, rounds=5),
+    smoke=Size(few=50, many=100, rounds=1),
+    metrics=(
+        Metric("many", "agreement, {many:,} decisions", Unit.SECONDS, at_most=3),
+        Metric("ratio", "agreement, {many:,} / {few:,} decisions", Unit.RATIO, at_most=30),
+        Metric("calibration", "calibration, {many:,} decisions", Unit.SECONDS, at_most=3),
+        Metric(
+            "calibration_ratio",
+            "calibration, {many:,} / {few:,} decisions",
+            Unit.RATIO,
+            at_most=60,
+        ),
+    ),
+)
+
+
+def measure_seconds(few: int, many: int, rounds: int) -> list[float]:
+    """Return the seconds of agreement for few and many, then of calibration. Needs Django."""
     from django.db import connection
 
     from tests.builders import make_project
@@ -37,33 +69,35 @@ def measured() -> tuple[float, float, float]:
     from verification.reviews.agreement.filters import AgreementFilters
     from verification.reviews.agreement.selectors import agreement_figures
 
-    few, many = make_project("agreement-few"), make_project("agreement-many")
-    _fill(few, FEW)
-    _fill(many, MANY)
+    projects = []
+    for count in (few, many):
+        project = make_project(f"agreement-{count}")
+        _fill(project, count)
+        projects.append(project)
     with connection.cursor() as cursor:
         cursor.execute("analyze")
-    every = AgreementFilters()
-    return (
-        _seconds(lambda: agreement_figures(few, every)),
-        _seconds(lambda: agreement_figures(many, every)),
-        _seconds(lambda: calibration(many, every)),
-    )
+    calls = [
+        partial(figures_of, project, AgreementFilters())
+        for figures_of in (agreement_figures, calibration)
+        for project in projects
+    ]
+    return median_seconds_in_turns(calls, rounds)
 
 
-def _fill(project: object, count: int) -> None:
+def _fill(project: Project, decisions: int) -> None:
     from tests.builders import make_user
     from tests.reviews.agreement_rows import copy_decided, make_decided
     from tests.reviews.deciding_rows import make_decision
     from verification.engine.outcome import Outcome
 
-    people = [make_user(project, name=f"{project}-{n}") for n in range(3)]  # type: ignore[arg-type]
-    made = []
-    for number in range(ALIKE):
+    reviewers = [make_user(project, name=f"{project.slug}-{number}") for number in range(2)]
+    reviews = []
+    for number in range(PATTERN_REVIEWS):
         review = make_decided(
-            project,  # type: ignore[arg-type]
+            project,
             ("pass", "fail", "undecided", "pass_with_warnings")[number % 4],
             ("pass", "fail")[number % 3 == 0],
-            by=people[0],
+            by=reviewers[0],
             rule=f"rule-{number % 7}",
             labels=[number % 5 > 0] * (number % 2),
             model=f"acme/model-{number % 3}",
@@ -72,17 +106,7 @@ def _fill(project: object, count: int) -> None:
             sample_rate=(None, 0.05)[number % 2],
         )
         if number % 4 == 0:
-            said = (Outcome.PASS, Outcome.FAIL)[number % 8 == 0]
-            make_decision(review, people[1], said)
-        made.append(review)
-    decisions = ALIKE + ALIKE // 4
-    copy_decided(made, count // decisions)
-
-
-def _seconds(call: Callable[[], object]) -> float:
-    took = []
-    for _ in range(REQUESTS):
-        began = time.perf_counter()
-        call()
-        took.append(time.perf_counter() - began)
-    return statistics.median(took)
+            second_outcome = (Outcome.PASS, Outcome.FAIL)[number % 8 == 0]
+            make_decision(review, reviewers[1], second_outcome)
+        reviews.append(review)
+    copy_decided(reviews, decisions // PATTERN_DECISIONS - 1)

@@ -1,58 +1,65 @@
-"""The memory of a worker and its probes over 10,000 runs."""
+"""The memory of a worker and its probes after many runs, compared with few."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
 import psutil
 
+from tests.benchmarks.environments import WHOLE
+from tests.benchmarks.framework import Benchmark, Figures, Metric, Unit
 from tests.benchmarks.latency import submission
 from tests.stack import Stack, wait_for
 
-RUNS = 10_000
-WARM = 1_000
 SUBMITTERS = 4
-TARGET = 1.1
 
 
-def rows(stack: Stack) -> list[tuple[str, str, str, bool]]:
-    first = stack.query("select coalesce(max(id), 0) from runs_run")[0][0]
-    parts = range(SUBMITTERS)
-    with ThreadPoolExecutor(SUBMITTERS) as pool:
-        list(pool.map(lambda part: _submit(stack, range(part, WARM, SUBMITTERS)), parts))
-        _wait_for_all(stack, first)
-        warm = _bytes(stack)
-        list(pool.map(lambda part: _submit(stack, range(WARM + part, RUNS, SUBMITTERS)), parts))
-        _wait_for_all(stack, first)
-    ratio = _bytes(stack) / warm
-    return [
-        (
-            f"memory of the workers after {RUNS:,} runs, to that after {WARM:,}",
-            f"{ratio:.2f} ({warm / 1e6:.0f} MB)",
-            f"at most {TARGET}",
-            ratio <= TARGET,
-        )
-    ]
+@dataclass(frozen=True, slots=True)
+class Size:
+    few: int
+    many: int
 
 
-def _submit(stack: Stack, numbers: Iterable[int]) -> None:
-    with stack.client() as client:
-        for number in numbers:
-            body = submission(
-                number,
-                task={"id": f"memory-{number}", "description": "Write a module."},
-                files={"module.py": f"def answer():\n    return {number}\n"},
-            )
-            assert client.post("/runs", json=body).status_code == 202
+def measure(stack: Stack, size: Size) -> Figures:
+    _verify(stack, range(size.few))
+    few = _megabytes(stack)
+    _verify(stack, range(size.few, size.many))
+    many = _megabytes(stack)
+    return {"few": few, "ratio": many / few}
 
 
-def _wait_for_all(stack: Stack, first: int) -> None:
-    unfinished = "select count(*) from runs_run where id > %s and state <> 'finished'"
-    wait_for(lambda: stack.query(unfinished, first)[0][0] == 0, "the end of all runs", seconds=300)
+BENCHMARK = Benchmark(
+    name="memory",
+    summary="Memory of the worker over many runs with a file each",
+    environment=WHOLE,
+    measure=measure,
+    full=Size(few=1_000, many=5_000),
+    smoke=Size(few=5, many=10),
+    metrics=(
+        Metric("few", "memory after {few:,} runs", Unit.MEGABYTES),
+        Metric("ratio", "memory after {many:,} runs / after {few:,}", Unit.RATIO, at_most=1.1),
+    ),
+)
 
 
-def _bytes(stack: Stack) -> int:
-    """What the worker's processes and their probes hold for themselves alone."""
+def _verify(stack: Stack, numbers: Iterable[int]) -> None:
+    """Submit these runs and wait for all of them."""
+    with stack.client() as client, ThreadPoolExecutor(SUBMITTERS) as pool:
+
+        def submit(number: int) -> None:
+            files = {"module.py": f"def answer():\n    return {number}\n"}
+            response = client.post("/runs", json=submission(f"memory-{number}", files=files))
+            assert response.status_code == 202, response.text
+
+        list(pool.map(submit, numbers))
+    unfinished = "select count(*) from runs_run where state <> 'finished'"
+    wait_for(lambda: stack.query(unfinished) == [(0,)], "the end of all runs", seconds=300)
+
+
+def _megabytes(stack: Stack) -> float:
+    """Return what the worker's processes and their probes hold for themselves alone."""
     worker = psutil.Process(stack.processes["worker"].pid)
-    return sum(one.memory_full_info().uss for one in (worker, *worker.children(recursive=True)))
+    processes = (worker, *worker.children(recursive=True))
+    return sum(float(process.memory_full_info().uss) for process in processes) / 1e6

@@ -1,79 +1,108 @@
-"""Runs verified a second, beside empty `acks_late` tasks on the same broker and workers."""
+"""Runs verified per second, compared with empty Celery tasks on the same broker and worker."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
+from tests.benchmarks.django_process import call_in_django
+from tests.benchmarks.environments import WHOLE, paused_worker, stopped_relay
+from tests.benchmarks.framework import Benchmark, Figures, Metric, Unit
 from tests.benchmarks.latency import submission
 from tests.stack import Stack, wait_for
 
-RUNS = 2000
-EMPTY_TASKS = 4000
-TARGET = 0.15
-
-EMPTY = f"""
-import django; django.setup()
-from loomverify.celery import app
-with app.producer_pool.acquire(block=True) as producer:
-    for number in range({EMPTY_TASKS}):
-        app.send_task("tests.empty", args=(number,), queue="live", producer=producer)
-"""
+SUBMITTERS = 4
+Measured = tuple[int, float]
+"""How many, in how many seconds."""
 
 
-def rows(stack: Stack) -> list[tuple[str, str, str, bool]]:
-    empty = _empty_rate(stack)
-    runs = _run_rate(stack)
-    ratio = runs / empty
-    return [
-        ("empty tasks a second, Redis, two worker processes", f"{empty:.0f}", "", True),
-        ("runs verified a second, Redis, two worker processes", f"{runs:.0f}", "", True),
-        ("runs to empty tasks", f"{ratio:.2f}", f"at least {TARGET}", ratio >= TARGET),
-    ]
+@dataclass(frozen=True, slots=True)
+class Size:
+    """Of each turn; `skipped` of them are done before the clock starts."""
+
+    runs: int
+    runs_skipped: int
+    tasks: int
+    tasks_skipped: int
+    turns: int
 
 
-def _run_rate(stack: Stack) -> float:
-    stack.kill("worker")
-    stack.kill("relay")
-    with stack.client() as client:
-        for number in range(RUNS):
-            body = submission(number, task={"id": f"rate-{number}", "description": "Sum up."})
-            assert client.post("/runs", json=body).status_code == 202
-    first = stack.query("select max(id) from runs_event")[0][0]
-    stack.start("worker")
-    wait_for(lambda: _finished_since(stack, first) >= 100, "the first hundred runs")
-    began, before = time.perf_counter(), _finished_since(stack, first)
-    wait_for(lambda: _finished_since(stack, first) >= RUNS, "the end of all runs")
-    rate = (RUNS - before) / (time.perf_counter() - began)
-    stack.start("relay")
-    return rate
+def measure(stack: Stack, size: Size) -> Figures:
+    with stopped_relay(stack):
+        turns = [
+            (_measure_tasks(stack, size), _measure_runs(stack, size)) for _ in range(size.turns)
+        ]
+    tasks, runs = (_rate(column) for column in zip(*turns, strict=True))
+    return {"tasks": tasks, "runs": runs, "ratio": runs / tasks}
 
 
-def _finished_since(stack: Stack, event: int) -> int:
-    rows = stack.query(
-        "select count(*) from runs_event where id > %s and kind = 'verification_passed'", event
-    )
-    return int(rows[0][0])
+def send_empty_tasks(count: int) -> None:
+    """Needs Django."""
+    from loomverify.celery import app
+
+    with app.producer_pool.acquire(block=True) as producer:
+        for number in range(count):
+            app.send_task("tests.empty", args=(number,), queue="live", producer=producer)
 
 
-def _empty_rate(stack: Stack) -> float:
-    """The same worker command, with one more task that does nothing."""
+BENCHMARK = Benchmark(
+    name="throughput",
+    summary="Runs verified per second by two worker processes, Redis broker",
+    environment=WHOLE,
+    measure=measure,
+    full=Size(runs=350, runs_skipped=50, tasks=1_300, tasks_skipped=100, turns=3),
+    smoke=Size(runs=20, runs_skipped=4, tasks=100, tasks_skipped=20, turns=1),
+    metrics=(
+        Metric("tasks", "empty tasks", Unit.RATE),
+        Metric("runs", "verified runs", Unit.RATE),
+        Metric("ratio", "verified runs / empty tasks", Unit.RATIO, at_least=0.15),
+    ),
+)
+
+
+def _measure_tasks(stack: Stack, size: Size) -> Measured:
     import redis
 
-    broker = redis.Redis.from_url(stack.redis_url)
-    stack.kill("worker")
-    broker.delete("live")
-    subprocess.run([sys.executable, "-c", EMPTY], env=stack.environment, check=True)
-    stack.variables = {**stack.variables, "DJANGO_SETTINGS_MODULE": "tests.benchmarks.settings"}
-    stack.start("worker")
-    wait_for(lambda: broker.llen("live") <= EMPTY_TASKS - 400, "the first empty tasks")
-    began, left = time.perf_counter(), broker.llen("live")
-    wait_for(lambda: broker.llen("live") == 0, "the end of the empty tasks")
-    rate = left / (time.perf_counter() - began)
-    stack.kill("worker")
-    stack.variables = {
-        name: value for name, value in stack.variables.items() if name != "DJANGO_SETTINGS_MODULE"
-    }
-    stack.start("worker")
-    return float(rate)
+    with redis.Redis.from_url(stack.redis_url) as broker:
+        with paused_worker(stack):
+            call_in_django(stack, __name__, "send_empty_tasks", size.tasks)
+
+        def count_done() -> int:
+            return size.tasks - int(broker.llen("live"))
+
+        return _measure(count_done, size.tasks_skipped, size.tasks)
+
+
+def _measure_runs(stack: Stack, size: Size) -> Measured:
+    [[last_event]] = stack.query("select coalesce(max(id), 0) from runs_event")
+    with paused_worker(stack), stack.client() as client, ThreadPoolExecutor(SUBMITTERS) as pool:
+
+        def submit(number: int) -> None:
+            response = client.post("/runs", json=submission(f"throughput-{number}"))
+            assert response.status_code == 202, response.text
+
+        list(pool.map(submit, range(size.runs)))
+
+    def count_verified() -> int:
+        [[count]] = stack.query(
+            "select count(*) from runs_event where id > %s and kind = 'verification_passed'",
+            last_event,
+        )
+        return int(count)
+
+    return _measure(count_verified, size.runs_skipped, size.runs)
+
+
+def _measure(count_done: Callable[[], int], skipped: int, total: int) -> Measured:
+    """Wait until `total` are done; return how many after the first `skipped`, and the seconds."""
+    wait_for(lambda: count_done() >= skipped, f"the first {skipped}")
+    began, before = time.perf_counter(), count_done()
+    wait_for(lambda: count_done() >= total, f"the end of all {total}")
+    return total - before, time.perf_counter() - began
+
+
+def _rate(turns: Iterable[Measured]) -> float:
+    counts, seconds = zip(*turns, strict=True)
+    return float(sum(counts) / sum(seconds))

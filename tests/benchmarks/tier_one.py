@@ -1,13 +1,11 @@
-"""Tier 1 over a large workspace, beside the plain loops that one would write without it."""
+"""Tier 1 over a large workspace, compared with plain loops over the parsers."""
 
 from __future__ import annotations
 
 import ast
 import json
-import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from contextlib import closing, suppress
@@ -17,75 +15,99 @@ from pathlib import Path
 import yaml
 
 from processes.definition.model import Definition, Phase
-from tests.benchmarks import corpus
+from tests.benchmarks import workspace_files
+from tests.benchmarks.environments import EmptyFolder
+from tests.benchmarks.framework import Benchmark, Figures, Metric, Unit
+from tests.benchmarks.timing import median_seconds, seconds_of
 from verification.adapters.probe import ChildProbe
 from verification.engine.climb import Case, Ports, climb, conclude
 from verification.engine.evidence import Submission, SubmittedFile, TaskSpec
 from verification.engine.finding import Finding
 from verification.engine.verifier import VerifierSpec
 
-LOOP_TARGET = 8
-SUBPROCESS_TARGET = 50
-ADDED_TARGET_MS = 15
-SUBPROCESSES = 100
-ROUNDS = 5
-SINGLES = 200
+LOOP_ROUNDS = 2
 
-Places = dict[str, int]
-"""Line of the first problem by path."""
+Lines = dict[str, int]
+"""Line of the first syntax error by path."""
 
 
 @dataclass(frozen=True, slots=True)
-class Folder:
+class Size:
+    python: int
+    json: int
+    yaml: int
+    rounds: int
+    subprocesses: int
+    single_rounds: int
+
+
+@dataclass(frozen=True, slots=True)
+class FolderWorkspace:
     root: Path
 
     def read(self, path: str) -> bytes:
         return (self.root / path).read_bytes()
 
 
-def rows() -> list[tuple[str, str, str, bool]]:
-    with (
-        tempfile.TemporaryDirectory(prefix="loomverify-bench-") as name,
-        closing(ChildProbe()) as probe,
-    ):
-        folder = Folder(Path(name))
-        paths = corpus.write(folder.root)
-        ports = Ports(folder, probe, time.monotonic)
-        ours, found = fastest(lambda: places(case(folder, paths), ports))
-        loop, expected = fastest(lambda: looped(folder, paths), rounds=2)
-        each = subprocess_seconds(folder, paths[:SUBPROCESSES])
-        added = added_seconds(folder, ports, paths[1])
-    by_loop, by_subprocess = loop / ours, each * 1000 / ours
-    return [
-        (
-            "tier 1 over 1,000 .py, 200 .json, 200 .yaml: times faster than a loop of parsers",
-            f"{by_loop:.1f}",
-            f"at least {LOOP_TARGET}",
-            by_loop >= LOOP_TARGET,
-        ),
-        (
-            "the same files broken at the same lines",
-            f"{sum(found.get(path) == line for path, line in expected.items())} of {len(expected)}",
-            "all, and no other",
-            found == expected,
-        ),
-        (
-            "times faster than a subprocess for each .py",
-            f"{by_subprocess:.0f}",
-            f"at least {SUBPROCESS_TARGET}",
-            by_subprocess >= SUBPROCESS_TARGET,
-        ),
-        (
-            "a file of 6 kB adds to the policy alone",
-            f"{added * 1000:.1f} ms",
-            f"under {ADDED_TARGET_MS} ms",
-            added * 1000 < ADDED_TARGET_MS,
-        ),
-    ]
+def measure(folder: Path, size: Size) -> Figures:
+    workspace = FolderWorkspace(folder)
+    paths = workspace_files.write_files(
+        folder, python_count=size.python, json_count=size.json, yaml_count=size.yaml
+    )
+    with closing(ChildProbe()) as probe:
+        ports = Ports(workspace, probe, time.monotonic)
+        case = _case(workspace, paths)
+        tier_one, tier_one_lines = _fastest(lambda: _error_lines(case, ports), size.rounds)
+        loop, loop_lines = _fastest(lambda: _parser_lines(workspace, paths), LOOP_ROUNDS)
+        subprocess_seconds = _subprocess_seconds(workspace, paths[: size.subprocesses])
+        valid = paths[1]
+        one_file, no_file = _case(workspace, [valid]), _case(workspace, [])
+        added = median_seconds(lambda: _findings(one_file, ports), size.single_rounds)
+        added -= median_seconds(lambda: _findings(no_file, ports), size.single_rounds)
+        parsing = median_seconds(lambda: ast.parse(workspace.read(valid)), size.single_rounds)
+    return {
+        "loop": loop / tier_one,
+        "different": len(tier_one_lines.items() ^ loop_lines.items()),
+        "subprocess": subprocess_seconds * size.python / tier_one,
+        "added": added,
+        "added_to_parsing": added / parsing,
+    }
 
 
-def case(folder: Folder, paths: list[str]) -> Case:
-    files = [SubmittedFile(path, "", (folder.root / path).stat().st_size) for path in paths]
+BENCHMARK = Benchmark(
+    name="tier-one",
+    summary="Tier 1 over a workspace of many files",
+    environment=EmptyFolder(),
+    measure=measure,
+    full=Size(python=1_000, json=200, yaml=200, rounds=5, subprocesses=100, single_rounds=200),
+    smoke=Size(python=41, json=10, yaml=10, rounds=1, subprocesses=2, single_rounds=20),
+    metrics=(
+        Metric(
+            "loop",
+            "tier 1 over {python:,} .py, {json} .json, {yaml} .yaml: times faster than a loop of parsers",
+            Unit.RATIO,
+            at_least=8,
+        ),
+        Metric("different", "errors on other lines than the parsers'", Unit.COUNT, at_most=0),
+        Metric(
+            "subprocess",
+            "times faster than an interpreter for each .py",
+            Unit.RATIO,
+            at_least=50,
+        ),
+        Metric("added", "time that a file of 6 kB adds", Unit.SECONDS, at_most=0.015),
+        Metric(
+            "added_to_parsing",
+            "time that a file of 6 kB adds / ast.parse of the same file",
+            Unit.RATIO,
+            at_most=15,
+        ),
+    ),
+)
+
+
+def _case(workspace: FolderWorkspace, paths: list[str]) -> Case:
+    files = [SubmittedFile(path, "", (workspace.root / path).stat().st_size) for path in paths]
     phase = Phase("write")
     return Case(
         definition=Definition(name="bench", phases=(phase,)),
@@ -96,68 +118,57 @@ def case(folder: Folder, paths: list[str]) -> Case:
     )
 
 
-def findings(asked: Case, ports: Ports) -> tuple[Finding, ...]:
-    return tuple(conclude(asked, list(climb(asked, ports))).findings)
+def _findings(case: Case, ports: Ports) -> tuple[Finding, ...]:
+    return tuple(conclude(case, list(climb(case, ports))).findings)
 
 
-def places(asked: Case, ports: Ports) -> Places:
-    found: Places = {}
-    for one in findings(asked, ports):
-        assert one.reason_code == "syntax_invalid", one
-        found.setdefault(one.path, one.line or 0)
-    return found
+def _error_lines(case: Case, ports: Ports) -> Lines:
+    lines: Lines = {}
+    for finding in _findings(case, ports):
+        assert finding.reason_code == "syntax_invalid", finding
+        lines.setdefault(finding.path, finding.line or 0)
+    return lines
 
 
-def looped(folder: Folder, paths: list[str]) -> Places:
+def _parser_lines(workspace: FolderWorkspace, paths: list[str]) -> Lines:
     parsers: dict[str, Callable[[bytes], object]] = {
         ".py": ast.parse,
         ".json": json.loads,
         ".yaml": yaml.safe_load,
     }
-    found: Places = {}
+    lines: Lines = {}
     for path in paths:
         try:
-            parsers[Path(path).suffix](folder.read(path))
+            parsers[Path(path).suffix](workspace.read(path))
         except SyntaxError as error:
-            found[path] = error.lineno or 0
+            lines[path] = error.lineno or 0
         except json.JSONDecodeError as error:
-            found[path] = error.lineno
+            lines[path] = error.lineno
         except yaml.MarkedYAMLError as error:
-            found[path] = error.problem_mark.line + 1 if error.problem_mark else 0
-    return found
+            lines[path] = error.problem_mark.line + 1 if error.problem_mark else 0
+    return lines
 
 
-def subprocess_seconds(folder: Folder, paths: list[str]) -> float:
-    """Seconds for one file in an interpreter of its own."""
+def _subprocess_seconds(workspace: FolderWorkspace, paths: list[str]) -> float:
+    """Return the seconds of one file in an interpreter of its own."""
     program = "import ast, sys; ast.parse(open(sys.argv[1], 'rb').read())"
     began = time.perf_counter()
     for path in paths:
         with suppress(subprocess.CalledProcessError):
             subprocess.run(
-                [sys.executable, "-c", program, str(folder.root / path)],
+                [sys.executable, "-c", program, str(workspace.root / path)],
                 stderr=subprocess.DEVNULL,
                 check=True,
             )
     return (time.perf_counter() - began) / len(paths)
 
 
-def added_seconds(folder: Folder, ports: Ports, path: str) -> float:
-    def median(paths: list[str]) -> float:
-        asked = case(folder, paths)
-        took = []
-        for _ in range(SINGLES):
-            began = time.perf_counter()
-            findings(asked, ports)
-            took.append(time.perf_counter() - began)
-        return statistics.median(took)
+def _fastest(find_lines: Callable[[], Lines], rounds: int) -> tuple[float, Lines]:
+    """Return the seconds of the fastest round, and the lines of the last."""
+    lines: Lines = {}
 
-    return median([path]) - median([])
+    def call() -> None:
+        nonlocal lines
+        lines = find_lines()
 
-
-def fastest(act: Callable[[], Places], *, rounds: int = ROUNDS) -> tuple[float, Places]:
-    took = []
-    for _ in range(rounds):
-        began = time.perf_counter()
-        found = act()
-        took.append(time.perf_counter() - began)
-    return min(took), found
+    return min(seconds_of(call) for _ in range(rounds)), lines

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.faults
 CASES = 600
 MAKE = f"""
 import django; django.setup()
-from tests.benchmarks.replays import make_cases
+from tests.benchmarks.golden_replays import make_cases
 make_cases({CASES})
 """
 
