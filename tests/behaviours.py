@@ -48,9 +48,10 @@ def record_conclusions() -> None:
         create(conclusion, *arguments, **fields)
         for finding in conclusion.findings:
             reached["reason code"].add(finding.reason_code)
-            if finding.source is Source.DETERMINISTIC:
-                # A violated pattern carries the name of its rule.
-                reached["check"].add(finding.rule if finding.rule in CHECKS else "regex-rules")
+            if finding.rule in CHECKS:
+                reached["check"].add(finding.rule)
+            elif finding.source is Source.DETERMINISTIC:
+                reached["check"].add("regex-rules")  # its findings carry the names of rules
         reached["reason code"].add(conclusion.reason_code)
 
     setattr(Conclusion, "__init__", recording)  # noqa: B010
