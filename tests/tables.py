@@ -57,8 +57,10 @@ def check_rows(
                 raise BaseExceptionGroup(f"{len(failures)} of {len(table)} rows fail", failures)
 
         signature = inspect.signature(check)
-        fixtures = [one for name, one in signature.parameters.items() if name not in names]
-        test.__signature__ = signature.replace(parameters=fixtures)  # type: ignore[attr-defined]
+        parameters = [
+            parameter for name, parameter in signature.parameters.items() if name not in names
+        ]
+        test.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
         return test
 
     return decorate

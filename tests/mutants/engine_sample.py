@@ -310,7 +310,8 @@ def bodies_of(path: Path) -> Iterator[tuple[str, range]]:
     """Yield functions and methods with the lines of their bodies."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
-    for prefix, body in (("", tree.body), *((f"{one.name}.", one.body) for one in classes)):
+    owners = [("", tree.body), *((f"{owner.name}.", owner.body) for owner in classes)]
+    for prefix, body in owners:
         for node in body:
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 yield prefix + node.name, range(node.body[0].lineno, (node.end_lineno or 0) + 1)
@@ -341,8 +342,8 @@ def run_tests(mutant: Mutant, tests: Sequence[str], covering: CoverageMap) -> tu
     sys.meta_path.insert(0, ChangedModule(mutant))
     failure = FirstFailure()
     files = covering.files_of(tests)
-    for some in filter(None, (files[:FIRST_FILES], files[FIRST_FILES:])):
-        run_pytest(some, SelectedTests(tests, covering.seconds), failure)
+    for part in filter(None, (files[:FIRST_FILES], files[FIRST_FILES:])):
+        run_pytest(part, SelectedTests(tests, covering.seconds), failure)
         if failure.failed:
             return Outcome.KILLED, failure.failed
     return Outcome.SURVIVED, ""

@@ -363,7 +363,6 @@ def test_a_hostile_body_is_refused_and_changes_nothing(
         ("/reviews/undo", {"decision": "latest"}),
         ("/reviews/undo", {"review": str(uuid4())}),
     ],
-    ids=range(13),
     rollback=True,
 )
 def test_hostile_bodies_of_what_names_no_review_are_refused(

@@ -357,13 +357,13 @@ def test_a_blind_page_holds_nothing_of_the_verdict(
         "?file=notes.md",
     )  # fmt: skip
 
-    told = []
+    shown_secrets = []
     for query in queries:
         page = client.get(url + query, headers=headers).content.decode()
-        buttons = page.replace(answers_of(page), "")
-        told += [(query, secret) for secret in BLIND_SECRETS if secret in buttons]
+        rest = page.replace(answers_of(page), "")
+        shown_secrets += [(query, secret) for secret in BLIND_SECRETS if secret in rest]
 
-    assert told == []
+    assert shown_secrets == []
 
 
 @pytest.mark.parametrize("name", ["sales.csv", "notes.md"])

@@ -233,11 +233,11 @@ def test_nobody_from_elsewhere_sees_a_content(run: Run, name: str, path: str) ->
 @pytest.mark.parametrize(("name", "path"), PARTS)
 def test_no_other_path_leads_anywhere(run: Run, name: str, path: str) -> None:
     url = url_of(run, name, path).removesuffix(path)
-    wrong = ("../plot.png", "plot.png/", "%00", "plot.png%00", "none")
+    wrong_paths = ("../plot.png", "plot.png/", "%00", "plot.png%00", "none")
 
-    statuses = {one: get(run, url + one).status_code for one in wrong}
+    statuses = {wrong: get(run, url + wrong).status_code for wrong in wrong_paths}
 
-    assert statuses == dict.fromkeys(wrong, 404)
+    assert statuses == dict.fromkeys(wrong_paths, 404)
 
 
 def test_a_picture_is_served_as_pixels_and_nothing_else(run: Run) -> None:
