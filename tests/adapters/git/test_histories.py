@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 
 from tests.adapters.git.repositories import AT, LOOM, Repo, contents, mirror_of, worked_in
@@ -143,6 +143,7 @@ STEPS_BY_NAME: dict[str, Callable[[World, str, int], None]] = {
     suppress_health_check=[HealthCheck.too_slow],
 )
 @given(STEPS)
+@example([("land", "free", 1), ("revert", "free", 0), ("review", "side", 2), ("close", "main", 1)])
 def test_no_history_of_actions_loses_a_commit_or_touches_what_is_the_user_s(
     steps: list[Step],
 ) -> None:
