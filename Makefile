@@ -21,6 +21,7 @@ test-all: $(VENV)/dev.stamp
 	@exec $(BIN)/python -m tests --tier extended
 
 durations: $(VENV)/dev.stamp
+	rm -f tests/durations.json
 	$(BIN)/python -m tests --record
 	$(BIN)/python -m tests --tier extended --record
 	$(BIN)/python -m tests.durations

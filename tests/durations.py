@@ -60,22 +60,21 @@ class Recorder:
 
 
 def write(items: dict[str, float], fixtures: dict[str, float]) -> None:
-    """Replace what is recorded of these items and fixtures; keep the rest."""
+    """Add these seconds to what is recorded. `make durations` starts with an empty file."""
     recorded = read()
-    of_files: defaultdict[str, dict[str, float]] = defaultdict(dict)
+    files = defaultdict(float, recorded["files"])
     for item, seconds in items.items():
-        of_files[item.partition("::")[0]][item] = seconds
-    sums = {file: sum(of_file.values()) for file, of_file in of_files.items()}
+        files[item.partition("::")[0]] += seconds
     slow = {item: seconds for item, seconds in items.items() if seconds >= ITEM_SECONDS}
     large = {name: seconds for name, seconds in fixtures.items() if seconds >= FIXTURE_SECONDS}
-    merged = {
-        "files": recorded["files"] | sums,
-        "items": {item: s for item, s in recorded["items"].items() if item not in items} | slow,
+    kinds: dict[str, dict[str, float]] = {
+        "files": files,
+        "items": recorded["items"] | slow,
         "fixtures": recorded["fixtures"] | large,
     }
     rounded = {
         kind: {name: round(seconds, 1) for name, seconds in sorted(values.items())}
-        for kind, values in merged.items()
+        for kind, values in kinds.items()
     }
     FILE.write_text(json.dumps(rounded, indent=0) + "\n", encoding="utf-8")
 
