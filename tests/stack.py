@@ -36,7 +36,7 @@ COMMANDS: dict[str, Sequence[str]] = {
     "web": ("web", "--host=127.0.0.1"),
     "worker": ("worker", "--queues=live", "--concurrency=2"),
     "worker-bulk": ("worker", "--queues=bulk,shadow", "--concurrency=1", "--name=bulk"),
-    "worker-bulk-2": ("worker", "--queues=bulk,shadow", "--concurrency=1", "--name=bulk-2"),
+    "worker-bulk-pair": ("worker", "--queues=bulk,shadow", "--concurrency=2", "--name=bulk"),
     "worker-sandbox": ("worker", "--queues=sandbox", "--concurrency=1", "--name=sandbox"),
     "relay": ("relay",),
 }
@@ -144,9 +144,18 @@ class Stack:
         subprocess.run(["cp", "-a", f"{template}/.", str(self.folder)], check=True)
         if self.own_server:
             self.database_url = start_server(self.folder / "postgres", extra_settings=FAST)
-            subprocess.run(self._command("migrate"), env=self.environment, check=True)
+            self.migrate()
         else:
             self.database_url = clone_database(self._database, template.name)
+
+    def migrate(self) -> None:
+        """Make tables and first objects. Its output, a password and a key, is not shown."""
+        subprocess.run(
+            self._command("migrate"),
+            env=self.environment,
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
 
     @property
     def _database(self) -> str:
@@ -259,7 +268,7 @@ def _template_installation() -> Path:
             stack = Stack(unfinished)
             drop_database(folder.name)
             stack.database_url = clone_database(folder.name, "template0")
-            subprocess.run(stack._command("migrate"), env=stack.environment, check=True)
+            stack.migrate()
             unfinished.rename(folder)
     return folder
 

@@ -20,10 +20,15 @@ print(json.dumps(getattr(importlib.import_module(module), name)(*json.loads(argu
 def call_in_django(stack: Stack, module: str, name: str, *arguments: object) -> Any:
     """Call `module.name(*arguments)` with the installation's settings; return its JSON value.
 
-    Arguments and result pass through JSON. The process writes tracebacks to our standard error.
+    Arguments and result pass through JSON. What the process writes to its standard error comes
+    to ours; its last line, which names the exception, is the message of the error raised here.
     """
     command = [sys.executable, "-c", _PROGRAM, module, name, json.dumps(arguments)]
-    result = subprocess.run(command, env=stack.environment, check=False, stdout=subprocess.PIPE)
+    result = subprocess.run(
+        command, env=stack.environment, check=False, capture_output=True, text=True
+    )
+    sys.stderr.write(result.stderr)
     if result.returncode:
-        raise RuntimeError(f"{module}.{name} ended with exit code {result.returncode}")
+        lines = result.stderr.splitlines() or [f"exit code {result.returncode}"]
+        raise RuntimeError(f"in {module}.{name}: {lines[-1]}")
     return json.loads(result.stdout)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
@@ -55,7 +54,7 @@ class FreshStack:
             cleanup.callback(stack.stop)
             stack.prepare()
             if self.processes:
-                stack.start(*self.processes)
+                _start(stack, *self.processes)
             yield stack
 
 
@@ -106,9 +105,8 @@ class JudgedStack:
             cleanup.callback(stack.stop)
             stack.prepare()
             # Stores the judges: the copied database was made without them.
-            migrate = [sys.executable, "-m", "loomverify.cli", "migrate"]
-            subprocess.run(migrate, env=stack.environment, check=True, stdout=subprocess.DEVNULL)
-            stack.start("web", "worker", "relay")
+            stack.migrate()
+            _start(stack, "web", "worker", "relay")
             yield Judged(stack, model)
 
 
@@ -120,8 +118,8 @@ def _judge_variables(prefix: str, url: str) -> dict[str, str]:
     }
 
 
-WHOLE = FreshStack(("web", "worker", "worker-bulk", "relay"), has_redis=True)
-"""What `loomverify run` starts, without the scheduler, with Redis."""
+WHOLE = FreshStack(("web", "worker", "worker-bulk-pair", "relay"), has_redis=True)
+"""Web, relay, and two worker processes each for live runs and for the rest, with Redis."""
 WITHOUT_REDIS = FreshStack(("web", "worker"), has_own_server=True)
 DATABASE = FreshStack()
 JUDGED = JudgedStack(voters=5, deadline_seconds=60)
@@ -148,19 +146,13 @@ def stopped_relay(stack: Stack) -> Iterator[None]:
         stack.start("relay")
 
 
-@contextmanager
-def second_bulk_worker(stack: Stack) -> Iterator[None]:
-    """Start a second worker process for replays; both are up when the context begins."""
-    stack.start("worker-bulk-2")
-    try:
-        for name in ("worker-bulk", "worker-bulk-2"):
-            _wait_for_heartbeat(stack, name)
-        yield
-    finally:
-        stack.kill("worker-bulk-2")
-
-
-def _wait_for_heartbeat(stack: Stack, name: str) -> None:
-    heartbeat = f"%:{stack.processes[name].pid}"
-    is_up = "select 1 from runs_heartbeat where name like %s"
-    wait_for(lambda: stack.query(is_up, heartbeat), f"the heartbeat of {name}")
+def _start(stack: Stack, *names: str) -> None:
+    """Start processes; return when pages load and workers take tasks."""
+    stack.start(*names)
+    for name in names:
+        if name.startswith("worker"):
+            heartbeat = f"%:{stack.processes[name].pid}"
+            is_up = partial(
+                stack.query, "select 1 from runs_heartbeat where name like %s", heartbeat
+            )
+            wait_for(is_up, f"the heartbeat of {name}")

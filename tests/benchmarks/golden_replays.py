@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 
 from tests.benchmarks.django_process import call_in_django
-from tests.benchmarks.environments import WHOLE, second_bulk_worker
+from tests.benchmarks.environments import WHOLE
 from tests.benchmarks.framework import Benchmark, Figures, Metric, Unit
 from tests.stack import Stack, wait_for
 
@@ -22,7 +22,7 @@ class Size:
 
 def measure(stack: Stack, size: Size) -> Figures:
     case_seconds = call_in_django(stack, __name__, "prepare", size.cases)
-    with second_bulk_worker(stack), stack.client() as client:
+    with stack.client() as client:
         _replay(client, tags=["injection"])  # loads libraries
         began = time.perf_counter()
         replay = _replay(client)

@@ -51,7 +51,7 @@ BENCHMARK = Benchmark(
     summary="Submit to verdict while a shadow trial replays past runs",
     environment=WHOLE,
     measure=measure,
-    full=Size(submitted=100, past=10_000, rounds=40, turns=3),
+    full=Size(submitted=100, past=6_000, rounds=40, turns=3),
     smoke=Size(submitted=10, past=600, rounds=2, turns=1),
     metrics=(
         Metric("alone", "submit to verdict, p50, no trial", Unit.SECONDS),

@@ -35,7 +35,7 @@ BENCHMARK = Benchmark(
     summary="Memory of the worker over many runs with a file each",
     environment=WHOLE,
     measure=measure,
-    full=Size(few=1_000, many=5_000),
+    full=Size(few=500, many=2_500),
     smoke=Size(few=5, many=10),
     metrics=(
         Metric("few", "memory after {few:,} runs", Unit.MEGABYTES),

@@ -13,10 +13,6 @@ def seconds_of(call: Callable[[], object]) -> float:
     return time.perf_counter() - began
 
 
-def median_seconds(call: Callable[[], object], rounds: int) -> float:
-    return statistics.median(seconds_of(call) for _ in range(rounds))
-
-
 def median_seconds_in_turns(calls: Sequence[Callable[[], object]], rounds: int) -> list[float]:
     """Return the median of each call; they take turns, so that other load hits all of them."""
     seconds = [[seconds_of(call) for call in calls] for _ in range(rounds)]

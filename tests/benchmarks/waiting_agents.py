@@ -65,7 +65,7 @@ BENCHMARK = Benchmark(
     summary="The list of runs while agents wait for verdicts",
     environment=WHOLE,
     measure=measure,
-    full=Size(agents=64, requests=20, turns=3),
+    full=Size(agents=64, requests=12, turns=5),
     smoke=Size(agents=4, requests=3, turns=1),
     metrics=(
         Metric("alone", "list of runs, no agent waits", Unit.SECONDS),

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import subprocess
-import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -39,8 +37,7 @@ def stack(judge: ModelServer, tmp_path_factory: pytest.TempPathFactory) -> Itera
     )
     try:
         stack.prepare()
-        migrate = [sys.executable, "-m", "loomverify.cli", "migrate"]
-        subprocess.run(migrate, env=stack.environment, check=True, stdout=subprocess.DEVNULL)
+        stack.migrate()
         stack.start("web", "worker", "relay")
         yield stack
     finally:

@@ -48,8 +48,7 @@ def stack(judge: ModelServer, tmp_path_factory: pytest.TempPathFactory) -> Itera
     )
     try:
         stack.prepare()
-        migrate = [sys.executable, "-m", "loomverify.cli", "migrate"]
-        subprocess.run(migrate, env=stack.environment, check=True, stdout=subprocess.DEVNULL)
+        stack.migrate()
         stack.start("web", "worker", "worker-bulk", "relay")
         yield stack
     finally:
