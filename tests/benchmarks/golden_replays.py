@@ -115,5 +115,5 @@ def _replay(client: httpx.Client, **parameters: Any) -> dict[str, Any]:
         replay.update(client.get(f"/golden/replays/{replay['id']}?wait=30").json())
         return bool(replay["state"] == "finished")
 
-    wait_for(is_finished, "the end of the replay", seconds=300)
+    wait_for(is_finished, "the end of the replay", seconds=900)
     return replay

@@ -55,7 +55,7 @@ def _verify(stack: Stack, numbers: Iterable[int]) -> None:
 
         list(pool.map(submit, numbers))
     unfinished = "select count(*) from runs_run where state <> 'finished'"
-    wait_for(lambda: stack.query(unfinished) == [(0,)], "the end of all runs", seconds=300)
+    wait_for(lambda: stack.query(unfinished) == [(0,)], "the end of all runs", seconds=900)
 
 
 def _megabytes(stack: Stack) -> float:

@@ -45,7 +45,7 @@ class PastRuns:
         wait_for(
             lambda: self.stack.query(finished, replay) == [(True,)],
             "the end of the replay",
-            seconds=300,
+            seconds=900,
         )
         [[seconds]] = self.stack.query(
             "select extract(epoch from finished_at - created_at)::float from trials_trialreplay"
