@@ -28,10 +28,12 @@ import psutil
 from loomverify.data_folder import usable
 from loomverify.env import Environment, environment
 from loomverify.server_account import (
+    SOCKET,
     SOCKET_PORT,
     account_of,
     make_readable,
     open_the_way,
+    remove_socket_folder,
     socket_folder,
 )
 from loomverify.variables import ConfigurationError
@@ -110,7 +112,8 @@ def _leave(folder: Path, using: Any, owner: int) -> None:
 
 
 def _stop(folder: Path) -> None:
-    postmaster = _postmaster(folder.resolve())
+    folder = folder.resolve()
+    postmaster = _postmaster(folder)
     if postmaster is None:
         return
     with suppress(psutil.NoSuchProcess):
@@ -120,6 +123,7 @@ def _stop(folder: Path) -> None:
         except psutil.TimeoutExpired:
             postmaster.send_signal(signal.SIGQUIT)
             postmaster.wait(STOP_SECONDS)
+    remove_socket_folder(folder)
 
 
 def _postmaster(folder: Path) -> psutil.Process | None:
@@ -180,9 +184,8 @@ class _Server:
         account = account_of(self.folder)
         sockets = socket_folder(self.folder, account)
         self._write_settings(sockets, extra_settings, account)
-        socket = f".s.PGSQL.{SOCKET_PORT}"
         # Nothing runs here, whatever process has the number by now that these files name.
-        for stale in (self.folder / "postmaster.pid", sockets / socket, sockets / f"{socket}.lock"):
+        for stale in (self.folder / "postmaster.pid", sockets / SOCKET, sockets / f"{SOCKET}.lock"):
             stale.unlink(missing_ok=True)
         deadline = time.monotonic() + ORPHANS_SECONDS
         log = self.folder / "log"

@@ -14,6 +14,7 @@ from loomverify.variables import ConfigurationError
 
 SERVER_USER = "pgserver"
 SOCKET_PORT = 5432
+SOCKET = f".s.PGSQL.{SOCKET_PORT}"
 SOCKET_PATH_BYTES = 103  # of macOS; Linux takes four more
 
 
@@ -55,11 +56,10 @@ def make_readable(root: Path) -> None:
 
 def socket_folder(folder: Path, account: pwd.struct_passwd | None) -> Path:
     """The folder itself, unless its path is longer than a socket's may be."""
-    if len(os.fsencode(folder / f".s.PGSQL.{SOCKET_PORT}")) <= SOCKET_PATH_BYTES:
+    if len(os.fsencode(folder / SOCKET)) <= SOCKET_PATH_BYTES:
         return folder
     owner = account.pw_uid if account else os.geteuid()
-    digest = hashlib.sha256(os.fsencode(folder)).hexdigest()[:16]
-    short = Path(f"/tmp/loomverify-{owner}-{digest}")  # noqa: S108 - ours alone, see below
+    short = _short_folder(folder, owner)
     with suppress(FileExistsError):
         short.mkdir(mode=0o700)
         if account is not None:
@@ -70,3 +70,15 @@ def socket_folder(folder: Path, account: pwd.struct_passwd | None) -> Path:
         )
     short.chmod(0o700)
     return short
+
+
+def remove_socket_folder(folder: Path) -> None:
+    """Remove the folder that `socket_folder` made for a server that no longer runs."""
+    short = _short_folder(folder, folder.stat().st_uid)
+    with suppress(OSError):
+        short.rmdir()
+
+
+def _short_folder(folder: Path, owner: int) -> Path:
+    digest = hashlib.sha256(os.fsencode(folder)).hexdigest()[:16]
+    return Path(f"/tmp/loomverify-{owner}-{digest}")  # noqa: S108 - its owner is checked

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,13 @@ def django_db_setup(django_test_environment: None, django_db_blocker: Any) -> It
                 yield
             READERS.close()
             disconnect()
+
+
+@pytest.fixture
+def short_folder() -> Iterator[Path]:
+    """A temporary folder for sockets. `tmp_path` can be longer than a socket's path may be."""
+    with tempfile.TemporaryDirectory(prefix="s-") as folder:
+        yield Path(folder)
 
 
 @pytest.fixture(autouse=True)

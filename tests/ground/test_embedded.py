@@ -57,6 +57,17 @@ def test_nobody_else_reaches_the_socket(folder: Path) -> None:
     assert sockets.stat().st_uid == folder.stat().st_uid
 
 
+def test_a_stopped_server_leaves_no_folder_for_its_socket(folder: Path) -> None:
+    start_server(folder)
+    sockets = Path((folder / "postmaster.pid").read_text().splitlines()[4].strip())
+    existed = sockets.exists()
+
+    stop_server(folder)
+
+    assert sockets != folder
+    assert (existed, sockets.exists()) == (True, False)
+
+
 @pytest.mark.extended
 def test_a_stale_file_that_names_another_process_is_not_believed(folder: Path) -> None:
     start_server(folder)

@@ -10,6 +10,7 @@ import pytest
 
 from tests.adapters.git.repositories import Repo, bare, committed
 from tests.adapters.git.sshing import Sshd, fingerprint_of, new_key, public_of, ssh_served
+from tests.stack import wait_for
 from verification.adapters.git import GitLost, Mirror, Moved, RefUpdate, Remote
 
 pytestmark = pytest.mark.sshd
@@ -95,20 +96,17 @@ def test_a_keys_file_may_have_any_name(
 
 
 @pytest.fixture
-def agent(keys: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def agent(
+    keys: dict[str, Path], short_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Path]:
     """An agent of the worker's user that holds the key of the others."""
-    place = tmp_path / "agent"
+    place = short_folder / "agent"
+    monkeypatch.setenv("SSH_AUTH_SOCK", str(place))
     with subprocess.Popen(
         ["ssh-agent", "-D", "-a", str(place)], stdout=subprocess.DEVNULL
     ) as process:
-        monkeypatch.setenv("SSH_AUTH_SOCK", str(place))
-        for _ in range(200):
-            added = subprocess.run(
-                ["ssh-add", "-q", str(keys["theirs"])], capture_output=True, check=False
-            )
-            if added.returncode == 0:
-                break
-        assert added.returncode == 0, added.stderr
+        wait_for(place.is_socket, "the socket of ssh-agent")
+        subprocess.run(["ssh-add", "-q", str(keys["theirs"])], check=True)
         yield place
         process.terminate()
 
