@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from processes.definition.model import (
+    AutoCommit,
     Definition,
     Level,
     LintCommands,
@@ -211,6 +212,9 @@ def _policy(fields: Fields) -> ProcessPolicy:
         gate_seconds=gate_seconds,
         max_attempts=fields.read(
             "max_attempts", lambda value: value.integer(1, MAX_ATTEMPTS), None
+        ),
+        auto_commit=AutoCommit(
+            fields.word("auto_commit", tuple(AutoCommit), AutoCommit.BUILD_OR_TESTS)
         ),
         treat_verifier_infra_as_warning=infra_as_warning,
         review=read_review_policy(fields.mapping("review")),

@@ -53,6 +53,13 @@ class LintCommands(StrEnum):
     PLAN = "plan"
 
 
+class AutoCommit(StrEnum):
+    """What an accepted change of code needs to be committed without a person."""
+
+    BUILD_OR_TESTS = "build_or_tests"
+    JUDGE_IS_ENOUGH = "judge_is_enough"
+
+
 class ReviewReason(StrEnum):
     """What about a finished run may ask for a person."""
 
@@ -282,6 +289,7 @@ class ProcessPolicy:
     gate_seconds: Mapping[str, int] = field(default_factory=dict, hash=False)
     """By gate, 1 to 1,800: what it may take in place of the usual."""
     max_attempts: int | None = None
+    auto_commit: AutoCommit = AutoCommit.BUILD_OR_TESTS
     treat_verifier_infra_as_warning: bool = False
     """Asked for by old files. Doubt is never a warning here: only the lint reads it."""
     review: ReviewPolicy = ReviewPolicy()

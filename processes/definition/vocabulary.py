@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from processes.definition.load import CRITICAL_PATH_BEHAVIORS, PHASE_MODES, RISK_LEVELS
 from processes.definition.model import (
+    AutoCommit,
     Enforcement,
     Expect,
     LintCommands,
@@ -96,6 +97,7 @@ PLACES: Mapping[str, Place] = {
         "semantic_checks": (),
         "outcome_policy": (),
         "max_attempts": (),
+        "auto_commit": tuple(AutoCommit),
         "review": (),
     },
     "verification.policy.static_checks": {

@@ -32,6 +32,8 @@ from verification.engine.tiers import TierReport
 from verification.engine.verifier import Flags, JudgeModels, Limits, VerifierSpec
 
 PHASE, OTHER_PHASE = "write", "plan"
+OUTPUT = "It is done."
+"""Of work whose output plays no part."""
 Files = Mapping[str, str | bytes]
 
 
@@ -89,6 +91,7 @@ def case(
         policy=ProcessPolicy(tool_success_policy=tool_policy),
         remediation=remediation or {},
     )
+    submitted.setdefault("output", OUTPUT)
     task = TaskSpec("t", "Do it.", expected_outputs=tuple(expected_outputs), **(of_task or {}))
     submission = Submission(task=task, files=MemoryWorkspace(files).files, **submitted)
     verifier = VerifierSpec(flags=flags, models=models, limits=limits)

@@ -33,7 +33,7 @@ def test_work_without_a_fault_passes_tier_one_and_is_not_overrated() -> None:
 
     assert (conclusion.outcome, conclusion.verdict) == ("pass", "accept")
     assert conclusion.reason_code == ""
-    assert (conclusion.tier_achieved, conclusion.confidence) == (1, 1.0)
+    assert (conclusion.tier_achieved, conclusion.confidence) == (1, None)
     assert conclusion.confidence_level == "MEDIUM"
 
 
@@ -76,7 +76,7 @@ def test_a_judge_that_is_there_is_asked_once_per_tier() -> None:
     conclusion = conclude(asked, tiers)
 
     assert [one.tier for one in tiers] == [1, 2, 3]
-    assert (conclusion.tier_achieved, conclusion.confidence) == (3, 1.0)
+    assert (conclusion.tier_achieved, conclusion.confidence) == (3, 0.9)
     assert conclusion.confidence_level == "HIGH"
 
 

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from processes.definition.model import Phase, ScoreLoop
+from processes.definition.model import ScoreLoop
 from tests.engine.cases import judged_case, llm, ports
+from tests.engine.decisions import decided, known_of
 from tests.engine.judges import judged, reply
 from verification.engine.climb import climb, conclude
 from verification.engine.fakes import ScriptedJudge
@@ -17,13 +18,14 @@ from verification.engine.outcome import Verdict
 from verification.engine.protocol.prompt import assessment
 from verification.engine.protocol.reading import reply_of
 from verification.engine.rating import SEMANTIC_PARTS, Rating
-from verification.engine.scored import scored
-from verification.engine.scoring import TOP, LoopDecision, ScoreSource, semantic_parts
+from verification.engine.scoring import TOP, ScoreSource, semantic_parts
 from verification.engine.tiers import TierReport
+from verification.engine.verifier import LEGACY_FLAGS
 
 SCORED: Any = {"of_phase": {"score": ScoreLoop()}}
 GIVEN = {"correctness": 2.5, "completeness": 2, "testing": 1, "quality": 2, "practice": 0.5}
 RATED = Rating(2.5, 2, 1, 2, 0.5)
+FULL = dict(SEMANTIC_PARTS)
 
 
 def rating(said: Any) -> Rating | None:
@@ -98,11 +100,11 @@ def test_a_sum_without_its_parts_is_no_score(said: Any) -> None:
         lambda one: st.lists(one) | st.dictionaries(st.sampled_from([*SEMANTIC_PARTS, "x"]), one),
     )
 )
-def test_no_score_however_odd_changes_the_verdict(said: Any) -> None:
-    with_it, _, _ = judged(reply(score=said), **SCORED)
+def test_no_odd_score_is_accepted(said: Any) -> None:
+    concluded, _, _ = judged(reply(score=said), output="Done.", **SCORED)
 
-    assert with_it.verdict is Verdict.ACCEPT
-    assert all(one.total is None or 0 <= one.total <= TOP for one in with_it.ratings)
+    assert concluded.verdict is not Verdict.ACCEPT or concluded.ratings[0].total == TOP
+    assert all(one.total is None or 0 <= one.total <= TOP for one in concluded.ratings)
 
 
 def test_a_short_reply_with_a_score_stays_a_short_one() -> None:
@@ -130,16 +132,19 @@ def test_what_is_written_where_no_score_was_asked_for_is_none() -> None:
     ],
 )
 def test_only_a_whole_object_gives_points(text: str, is_rated: bool) -> None:
-    found, _, _ = judged(text, **SCORED)
+    found, _, _ = judged(text, text, **SCORED)
 
-    assert (found.verdict, bool(found.ratings)) == ("accept", is_rated)
+    assert (found.reason_code, bool(found.ratings)) == (
+        "" if is_rated else "score_missing",
+        is_rated,
+    )
 
 
 def test_a_restated_answer_gives_no_points_of_its_own() -> None:
-    found, judge, _ = judged("All criteria are satisfied.", reply(score=GIVEN), **SCORED)
+    found, judge, _ = judged("All criteria are satisfied.", reply(score=GIVEN), reply(), **SCORED)
 
-    assert judge.asked[-1].ask is Ask.RESTATE
-    assert (found.verdict, found.ratings) == ("accept", ())
+    assert [question.ask for question in judge.asked][1:] == [Ask.RESTATE, Ask.AGAIN]
+    assert (found.reason_code, found.ratings) == ("score_missing", ())
 
 
 def test_a_tier_keeps_its_ratings_and_is_read_as_it_was_saved_before_there_were_any() -> None:
@@ -152,7 +157,7 @@ def test_a_tier_keeps_its_ratings_and_is_read_as_it_was_saved_before_there_were_
 
 
 def test_the_score_is_the_median_of_all_judges_that_gave_one() -> None:
-    better, worse = {**GIVEN, "correctness": 3}, {**GIVEN, "correctness": 0}
+    better, worse = {**GIVEN, "correctness": 3}, {**GIVEN, "correctness": 1}
     votes: list[Any] = [better, worse, 9]
 
     def said(question: Question) -> str:
@@ -183,26 +188,75 @@ def test_where_no_judge_gave_anything_no_part_is_told() -> None:
 
 
 def score_of(*ratings: Rating) -> Any:
-    phase = Phase("p", score=ScoreLoop())
-    found = scored(phase, (), ratings, verdict=Verdict.ACCEPT, iterations=1, cost_usd=0)
-    assert found.score is not None
-    return found.score
+    return decided(known_of(ratings=ratings, score=ScoreLoop())).score
+
+
+ZERO = {**GIVEN, "correctness": 0}
+LOOSE: Any = {"of_phase": {"score": ScoreLoop(threshold=1.0)}}
+REJECTING: Any = {"passed": False, "acceptance": ("violated", "The file is wrong.")}
 
 
 @pytest.mark.parametrize(
-    ("verdict", "decision"),
+    ("first", "again", "verdict", "reason_code"),
     [
-        (Verdict.ACCEPT, LoopDecision.FINISH),
-        (Verdict.REJECT, LoopDecision.ITERATE),
-        (Verdict.UNDECIDED, LoopDecision.STOP),
+        (reply(score=ZERO), reply(score=GIVEN), "accept", ""),
+        (reply(score=ZERO), reply(score=ZERO), "undecided", "score_contradiction"),
+        (reply(score=ZERO), "no answer", "undecided", "score_contradiction"),
+        (reply(score=ZERO), reply(score=ZERO, **REJECTING), "reject", "llm_semantic_failed"),
+        (reply(score={**GIVEN, "completeness": 0}), reply(), "undecided", "score_missing"),
+        (reply(score=FULL, **REJECTING), reply(score=GIVEN, **REJECTING), "reject", ""),
+        (reply(score=FULL, **REJECTING), reply(score=FULL), "undecided", "score_contradiction"),
+        (reply(score=FULL, **REJECTING), reply(score=GIVEN), "undecided", "score_contradiction"),
     ],
 )
-def test_a_score_that_is_good_enough_finishes_what_was_accepted_alone(
-    verdict: Verdict, decision: LoopDecision
+def test_a_score_that_contradicts_the_verdict_is_asked_about_once(
+    first: str, again: str, verdict: str, reason_code: str
 ) -> None:
-    phase = Phase("p", score=ScoreLoop())
+    concluded, judge, _ = judged(first, again, output="Done.", **LOOSE)
 
-    found = scored(phase, (), [RATED], verdict=verdict, iterations=1, cost_usd=0)
+    assert concluded.verdict == verdict
+    assert concluded.reason_code == (reason_code or concluded.reason_code)
+    assert [question.ask for question in judge.asked] == [Ask.ASSESS, Ask.AGAIN]
 
-    assert found.loop is not None
-    assert found.loop.decision is decision
+
+@pytest.mark.parametrize(
+    "about", [{}, {"flags": LEGACY_FLAGS}, {"of_phase": {"score": ScoreLoop()}}]
+)
+def test_a_pass_with_no_points_for_correctness_is_never_accepted(about: dict[str, Any]) -> None:
+    concluded, _, _ = judged(*[reply(score=ZERO)] * 2, output="Done.", **about)
+
+    assert (concluded.verdict, concluded.reason_code) == ("undecided", "score_contradiction")
+    assert concluded.review_reasons == ("score_contradiction",)
+    assert concluded.may_pass
+
+
+def test_the_judge_hears_which_points_contradict_its_verdict() -> None:
+    _, judge, _ = judged(reply(score=ZERO), reply(score=GIVEN), output="Done.", **SCORED)
+
+    expected = "The work passed, and its correctness got 0 of 3 points."
+    assert expected in judge.asked[1].prompt
+
+
+@pytest.mark.parametrize(
+    ("again", "total"),
+    [(reply(score=GIVEN), 8), (reply(), None), (reply(score={"testing": 1}), None)],
+)
+def test_missing_points_are_asked_for_once(again: str, total: float | None) -> None:
+    concluded, judge, _ = judged(reply(score={"correctness": 3}), again, output="Done.", **SCORED)
+
+    assert len(judge.asked) == 2
+    assert "no points for: completeness, testing, quality, practice" in judge.asked[1].prompt
+    assert [rating.total for rating in concluded.ratings if rating.total] == [total] * bool(total)
+    assert concluded.reason_code == ("" if total else "score_missing")
+
+
+def test_a_vote_that_contradicts_its_score_is_cast_again_and_then_lost() -> None:
+    def answer(question: Question) -> str:
+        is_second = question.nonce.split(":")[2:3] == ["1"]
+        return reply(score=ZERO if is_second and question.ask is Ask.VOTE else GIVEN)
+
+    case = judged_case(tier=3, output="Done.", **LOOSE)
+    concluded = conclude(case, list(climb(case, ports(judge=ScriptedJudge([answer])))))
+
+    assert [ballot.passed for ballot in concluded.ballots] == [True, None, True]
+    assert concluded.vote_share == pytest.approx(2 / 3)

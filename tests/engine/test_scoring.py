@@ -18,7 +18,7 @@ from verification.engine.scoring import (
     Score,
     ScoreSource,
     automated,
-    decided,
+    loop_decision,
     resolved,
 )
 
@@ -106,19 +106,25 @@ def test_what_was_not_measured_earns_nothing_and_says_so() -> None:
     ("semantic", "measured", "total", "source"),
     [
         ([7.5], ALL_WELL, 7.5, ScoreSource.SEMANTIC),
+        ([9.5], Measured(), 9.5, ScoreSource.SEMANTIC),
+        ([9.5], Measured(lint_problems=0), 9.5, ScoreSource.SEMANTIC),
+        ([9.5], replace(ALL_WELL, tests=TestCounts(passed=1, failed=1)), 8, ScoreSource.SEMANTIC),
+        ([9.5], Measured(build_ok=False), 7, ScoreSource.SEMANTIC),
+        ([9.5], Measured(install_ok=False), 0, ScoreSource.SEMANTIC),
+        ([9.5], replace(ALL_WELL, high_security=1), 9.09, ScoreSource.SEMANTIC),
+        ([6], replace(ALL_WELL, tests=TestCounts(failed=1)), 6, ScoreSource.SEMANTIC),
         ([9, 2, 8], ALL_WELL, 8, ScoreSource.SEMANTIC),
         ([0], ALL_WELL, 0, ScoreSource.SEMANTIC),
         ([float("nan"), float("inf"), -1, 11], ALL_WELL, 10, ScoreSource.AUTOMATED),
         ([], Measured(), 5, ScoreSource.NEITHER),
     ],
 )
-def test_a_judges_score_comes_first_then_the_gates_then_a_person(
+def test_a_judges_score_comes_first_within_what_gates_measured(
     semantic: list[float], measured: Measured, total: float, source: ScoreSource
 ) -> None:
     found = resolved(semantic, measured)
 
     assert (found.total, found.source) == (total, source)
-    assert found.asks_person is (source is ScoreSource.NEITHER)
 
 
 @pytest.mark.parametrize(
@@ -136,7 +142,7 @@ def test_the_loop_ends_when_it_is_good_enough_too_long_or_too_dear(
 ) -> None:
     score = Score(total, ScoreSource.AUTOMATED)
 
-    found: Loop = decided(
+    found: Loop = loop_decision(
         score,
         loop=ScoreLoop(budget_usd=budget),
         iterations=iterations,
@@ -151,7 +157,7 @@ def test_the_loop_ends_when_it_is_good_enough_too_long_or_too_dear(
 def test_a_score_that_nothing_stands_behind_finishes_nothing() -> None:
     loose = ScoreLoop(threshold=4.0)
 
-    found = decided(
+    found = loop_decision(
         resolved([], Measured()), loop=loose, iterations=0, cost_usd=0, verdict=Verdict.ACCEPT
     )
 
@@ -168,12 +174,13 @@ def test_a_score_that_nothing_stands_behind_finishes_nothing() -> None:
         (Verdict.REJECT, 1, 0, "attempts_exhausted", LoopDecision.FINISH_FORCED),
         (Verdict.UNDECIDED, 1, 0, "", LoopDecision.STOP),
         (Verdict.UNDECIDED, 1, 2, "", LoopDecision.STOP),
+        (Verdict.UNDECIDED, 10, 0, "", LoopDecision.STOP),
     ],
 )
 def test_the_best_score_finishes_nothing_that_was_not_accepted(
     verdict: Verdict, iterations: int, cost: float, ended: str, decision: LoopDecision
 ) -> None:
-    found = decided(
+    found = loop_decision(
         Score(TOP, ScoreSource.SEMANTIC),
         loop=ScoreLoop(budget_usd=1),
         iterations=iterations,
@@ -193,7 +200,9 @@ def test_only_an_accept_is_ever_finished_for_being_good(
 ) -> None:
     score = Score(total, ScoreSource.AUTOMATED)
 
-    found = decided(score, loop=ScoreLoop(), iterations=iterations, cost_usd=0, verdict=verdict)
+    found = loop_decision(
+        score, loop=ScoreLoop(), iterations=iterations, cost_usd=0, verdict=verdict
+    )
 
     is_good = verdict is Verdict.ACCEPT and total >= 8
     assert (found.decision is LoopDecision.FINISH) is is_good

@@ -60,13 +60,13 @@ def verdict(rules: dict[str, str], **more: Any) -> str:
 @check_rows(
     ("votes", "verdict", "reason_code", "confidence", "reviewed"),
     [
-        ((PASS, PASS, PASS), "accept", "", 1.0, ()),
-        ((PASS, PASS, FAIL), "accept", "vote_divergence", 2 / 3, ("vote_divergence",)),
-        ((PASS, PASS, NOISE), "accept", "vote_divergence", 2 / 3, ("vote_divergence",)),
-        ((PASS, PASS, LOST), "accept", "vote_divergence", 2 / 3, ("vote_divergence",)),
-        ((FAIL, FAIL, FAIL), "reject", "vote_rejected", 0.0, ()),
-        ((FAIL, FAIL, PASS), "reject", "vote_rejected", 1 / 3, ("vote_divergence",)),
-        ((FAIL, FAIL, NOISE), "reject", "vote_rejected", 0.0, ("vote_divergence",)),
+        ((PASS, PASS, PASS), "accept", "", 0.9, ()),
+        ((PASS, PASS, FAIL), "accept", "vote_divergence", 1.9 / 3, ("vote_divergence",)),
+        ((PASS, PASS, NOISE), "accept", "vote_divergence", 0.9, ("vote_divergence",)),
+        ((PASS, PASS, LOST), "accept", "vote_divergence", 0.9, ("vote_divergence",)),
+        ((FAIL, FAIL, FAIL), "reject", "vote_rejected", 0.9, ()),
+        ((FAIL, FAIL, PASS), "reject", "vote_rejected", 1.9 / 3, ("vote_divergence",)),
+        ((FAIL, FAIL, NOISE), "reject", "vote_rejected", 0.9, ("vote_divergence",)),
         ((PASS, FAIL), "undecided", "vote_divergence", None, ("vote_divergence",)),
         ((PASS, FAIL, NOISE), "undecided", "vote_divergence", None, ("vote_divergence",)),
         ((PASS, FAIL, LOST), "undecided", "vote_divergence", None, ("vote_divergence",)),
@@ -77,8 +77,8 @@ def verdict(rules: dict[str, str], **more: Any) -> str:
         ((PASS, BUSY, BUSY), "undecided", "rate_limited", None, ("rate_limited",)),
         ((BROKE, BROKE, BROKE), "undecided", "budget_exhausted", None, ("budget_exhausted",)),
         ((FAIL, BROKE), "undecided", "budget_exhausted", None, ("budget_exhausted",)),
-        ((PASS,), "accept", "", 1.0, ()),
-        ((FAIL,), "reject", "vote_rejected", 0.0, ()),
+        ((PASS,), "accept", "", 0.9, ()),
+        ((FAIL,), "reject", "vote_rejected", 0.9, ()),
     ],
 )
 def test_more_than_half_of_all_votes_decide(
@@ -91,7 +91,8 @@ def test_more_than_half_of_all_votes_decide(
     conclusion, report = voted(*votes)
 
     assert (conclusion.verdict, conclusion.reason_code) == (verdict, reason_code)
-    assert conclusion.confidence == confidence
+    assert conclusion.confidence == (confidence and pytest.approx(confidence))
+    assert conclusion.vote_share == sum(vote == PASS for vote in votes) / len(votes)
     assert conclusion.review_reasons == reviewed
     assert len(report.ballots) == len(votes)
 
@@ -145,7 +146,8 @@ def test_no_verdict_without_a_majority_of_all_that_says_it(votes: list[str | Ans
     passes, fails = (sum(one.passed is word for one in report.ballots) for word in (True, False))
     assert (conclusion.verdict == "accept") is (2 * passes > len(votes))
     assert (conclusion.verdict == "reject") is (2 * fails > len(votes))
-    assert report.confidence == passes / len(votes)
+    assert conclusion.vote_share == passes / len(votes)
+    assert (report.confidence is None) is (2 * max(passes, fails) <= len(votes))
     assert bool(conclusion.review_reasons) is (len(votes) not in (passes, fails))
 
 

@@ -1,4 +1,4 @@
-"""The climb: tier after tier until one fails, and what follows from all of them."""
+"""Run the tiers one after the other until one fails, and conclude from all of them."""
 
 from __future__ import annotations
 
@@ -8,24 +8,27 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from processes.definition.model import Enforcement
-from verification.engine import checks, confidence, custom, legacy, policy, scoping
+from verification.engine import checks, custom, legacy, policy, scoping
+from verification.engine.attempts import Accounted, TaskHistory, budget, candidate_sha256
 from verification.engine.case import Case, Ports
 from verification.engine.claims import remediation
 from verification.engine.claims.labels import ClaimCounts, counted_claims, evidence_ids, totals_of
 from verification.engine.claims.settlement import Artefact, CountedClaim, RemediationDraft
 from verification.engine.claims.unconfirmed import Settled, settle
+from verification.engine.decision import Known, TaskState, changes_code, decide_run
 from verification.engine.finding import (
     Finding,
     TraceEntry,
     TraceReason,
     with_fingerprints,
 )
-from verification.engine.gates import GateReport, all_tests_passed
+from verification.engine.gates import GateReport
 from verification.engine.gating.findings import ask as ask_gates
 from verification.engine.judges import semantic, voting
 from verification.engine.judges.asking import Ballot
 from verification.engine.judges.blaming import lost_answer
 from verification.engine.outcome import (
+    Action,
     ConfidenceLevel,
     FindingVerdict,
     Outcome,
@@ -35,6 +38,7 @@ from verification.engine.outcome import (
     Verdict,
 )
 from verification.engine.rating import Rating
+from verification.engine.scoring import Loop, Score
 from verification.engine.tiers import TierReport
 
 __all__ = ["Case", "Conclusion", "Ports", "TierReport", "climb", "conclude"]
@@ -44,12 +48,13 @@ _ANSWERED = (Status.PASSED, Status.FAILED)
 
 @dataclass(frozen=True, slots=True)
 class Conclusion:
-    """What an evaluation comes to. `findings` are ordered, most severe first.
+    """The result of an evaluation. `findings` are ordered, most severe first.
 
-    `reason_code` is '' where nothing was found; `confidence` is None where nothing is decided.
-    `review_reasons` are the codes that ask for a person. `may_pass`: undecided for causes alone
-    that may be gone when the judge is asked later. `ratings` are what judges
-    gave for the parts of a score.
+    `reason_code` is '' if nothing counts. `confidence` is the probability, 0 to 1, that the judges
+    are right; None if no judge decided. `vote_share` is the share of passing votes, None without
+    votes. `review_reasons` are the reason codes that ask for a person. `may_pass`: undecided only
+    for causes that may be gone when the judge is asked later. `accounted` is the task with this
+    run counted.
     """
 
     outcome: Outcome
@@ -63,6 +68,8 @@ class Conclusion:
     confidence_level: ConfidenceLevel
     retry_strategy: RetryStrategy
     claims: ClaimCounts
+    action: Action
+    accounted: Accounted
     review_reasons: tuple[str, ...] = ()
     counted_claims: tuple[CountedClaim, ...] = ()
     ballots: tuple[Ballot, ...] = ()
@@ -73,6 +80,18 @@ class Conclusion:
     may_pass: bool = False
     gates: tuple[GateReport, ...] = ()
     ratings: tuple[Rating, ...] = ()
+    score: Score | None = None
+    loop: Loop | None = None
+
+    @property
+    def vote_share(self) -> float | None:
+        if not self.ballots:
+            return None
+        return sum(ballot.passed is True for ballot in self.ballots) / len(self.ballots)
+
+    @property
+    def reruns_execution(self) -> bool:
+        return self.action is Action.RETRY
 
     @property
     def leading(self) -> Finding | None:
@@ -97,49 +116,74 @@ def climb(case: Case, ports: Ports, done: Sequence[TierReport] = ()) -> Iterator
             return
 
 
-def conclude(case: Case, tiers: Sequence[TierReport]) -> Conclusion:
-    """Decide over all that was found. The order of tiers and findings plays no part."""
-    told = [
+def conclude(case: Case, tiers: Sequence[TierReport], task: TaskState | None = None) -> Conclusion:
+    """Decide over everything that was found. The order of tiers and findings plays no part.
+
+    `task` None: the task as far as the case knows it.
+    """
+    findings = [
         finding
         for report in tiers
         for finding in report.findings
         if finding.verdict is not FindingVerdict.SATISFIED
     ]
-    findings = policy.ordered(told, _rule_order(case))
-    decision = policy.decide(findings, case.verifier.flags)
+    rule_order = _rule_order(case)
+    gates = tuple(gate for report in tiers for gate in report.gates)
+    ratings = tuple(rating for report in tiers for rating in report.ratings)
+    known = Known(
+        findings=policy.ordered(findings, rule_order),
+        flags=case.verifier.flags,
+        phase=case.phase,
+        tier_requested=case.tier,
+        tier_achieved=max(
+            (report.tier for report in tiers if report.status in _ANSWERED), default=0
+        ),
+        gates=gates,
+        ratings=ratings,
+        is_empty=case.submission.is_empty,
+        changes_code=changes_code(case.submission),
+        auto_commit=case.definition.policy.auto_commit,
+        is_final=any(report.is_final for report in tiers),
+        rule_order=rule_order,
+    )
+    decided = decide_run(known, task or task_of(case))
+    decision = decided.decision
     counted = _counted_claims(case, tiers)
-    achieved = max((report.tier for report in tiers if report.status in _ANSWERED), default=0)
-    gated = tuple(one for report in tiers for one in report.gates)
     return Conclusion(
         outcome=decision.outcome,
         verdict=decision.verdict,
         reason_code=decision.reason_code,
         severity_class=decision.severity_class,
-        findings=findings,
+        findings=decided.findings,
         trace=_whole_trace(case, tiers),
-        tier_achieved=achieved,
+        tier_achieved=known.tier_achieved,
         confidence=_confidence(decision.verdict, tiers),
-        confidence_level=confidence.level(
-            decision.verdict,
-            findings,
-            tier_requested=case.tier,
-            tier_achieved=achieved,
-            tests_passed=all_tests_passed(gated),
-            is_excused=any(one.is_excused for one in gated),
-        ),
+        confidence_level=decided.confidence_level,
         retry_strategy=decision.retry_strategy,
         claims=totals_of(counted),
+        action=decided.action,
+        accounted=decided.accounted,
         review_reasons=decision.review_reasons,
         counted_claims=counted,
-        ballots=tuple(one for report in tiers for one in report.ballots),
-        artefacts=tuple(one for report in tiers for one in report.artefacts),
-        remediations=remediation.drafts(case, decision.verdict, findings, counted),
+        ballots=tuple(ballot for report in tiers for ballot in report.ballots),
+        artefacts=tuple(artefact for report in tiers for artefact in report.artefacts),
+        remediations=remediation.drafts(case, decision.verdict, decided.findings, counted),
         result=next((report.result for report in tiers if report.result is not None), None),
-        is_final=any(report.is_final for report in tiers),
+        is_final=known.is_final,
         may_pass=decision.may_pass,
-        gates=gated,
-        ratings=tuple(one for report in tiers for one in report.ratings),
+        gates=gates,
+        ratings=ratings,
+        score=decided.score,
+        loop=decided.loop,
     )
+
+
+def task_of(case: Case) -> TaskState:
+    """The task as far as a case knows it: how many attempts came before."""
+    before = case.attempt - 1
+    most = budget(case.submission.task.max_attempts, case.phase, case.definition.policy)
+    history = TaskHistory(most, attempts_used=before, submissions=before)
+    return TaskState(history, candidate_sha256(case.submission))
 
 
 def _counted_claims(case: Case, tiers: Sequence[TierReport]) -> tuple[CountedClaim, ...]:
@@ -189,7 +233,6 @@ def _deterministic(case: Case, ports: Ports) -> TierReport:
         trace=tuple(trace),
         detail="; ".join(filter(None, (_detail(findings), called.detail))),
         duration_ms=round((ports.clock() - started) * 1000),
-        confidence=1.0,
         result=called.result,
         is_final=called.is_final,
         claims=settled.claims if case.tier == 1 else None,
@@ -228,13 +271,13 @@ def _rule_order(case: Case) -> Mapping[str, int]:
 
 
 def _confidence(verdict: Verdict, tiers: Sequence[TierReport]) -> float | None:
-    """The last answer's; a tier that has none to offer leaves the one before."""
+    """The confidence of the highest tier with judges. Tier 1 measures none."""
     if verdict is Verdict.UNDECIDED:
         return None
     known = [
         (report.tier, report.confidence)
         for report in tiers
-        if report.status in _ANSWERED and report.confidence is not None
+        if report.tier > 1 and report.status in _ANSWERED and report.confidence is not None
     ]
     return max(known)[1] if known else None
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from xml.sax.saxutils import escape, quoteattr
 
 from processes.definition.model import Enforcement
+from verification.engine.case import Case
 from verification.engine.climb import Conclusion
 from verification.engine.finding import Finding, cleaned
 from verification.engine.outcome import FindingVerdict, Outcome, Verdict
@@ -36,6 +37,20 @@ class Feedback:
 
     text: str = ""
     items: tuple[FeedbackItem, ...] = field(default=())
+
+
+def feedback_of(case: Case, conclusion: Conclusion) -> Feedback:
+    """Write the feedback on a run whose task has it counted."""
+    accounted = conclusion.accounted
+    return feedback(
+        conclusion,
+        attempt=accounted.attempt,
+        max_attempts=accounted.history.max_attempts,
+        acceptance_criteria=case.submission.task.acceptance_criteria,
+        instructions=case.definition.remediation_instructions,
+        terminal=accounted.terminal,
+        repeats=accounted.history.repeats,
+    )
 
 
 def feedback(

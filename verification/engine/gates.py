@@ -140,6 +140,15 @@ def all_tests_passed(reports: Sequence[GateReport]) -> bool:
     return bool(tests) and all(one.has_passing_tests for one in tests)
 
 
+def build_passed(reports: Sequence[GateReport]) -> bool:
+    """Whether each component that has a build is known to build."""
+    builds = [report for report in reports if report.gate == BUILD]
+    return bool(builds) and all(
+        report.status is Status.PASSED and not report.is_lost and not contradiction_of(report)
+        for report in builds
+    )
+
+
 def contradiction_of(report: GateReport) -> str:
     """What of it cannot be true together, in words; '' where nothing speaks against it."""
     has_no_end = report.is_lost or report.status in (Status.ERROR, Status.TIMED_OUT)

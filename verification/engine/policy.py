@@ -205,15 +205,17 @@ def _severity_class(effect: Effect, why: Reason) -> SeverityClass | None:
     if effect is Effect.REJECT:
         return why.severity_class or SeverityClass.HARD_INVARIANT
     if effect in _LOST:
-        in_doubt = (SeverityClass.INCONCLUSIVE, SeverityClass.INFRA)
-        return why.severity_class if why.severity_class in in_doubt else SeverityClass.INFRA
+        if why.severity_class in (SeverityClass.INCONCLUSIVE, SeverityClass.SEMANTIC):
+            return SeverityClass.INCONCLUSIVE
+        return SeverityClass.INFRA
     return why.severity_class if effect is Effect.ACCEPT_PARTLY else None
 
 
 def _retry_strategy(effect: Effect, why: Reason) -> RetryStrategy:
     if effect is Effect.REJECT and why.retry_strategy is RetryStrategy.NONE:
         return RetryStrategy.GENERIC
-    if effect in (Effect.WARN, Effect.NOTE):
+    is_of_the_work = why.effect is Effect.REJECT
+    if effect in (Effect.WARN, Effect.NOTE) or (effect in _LOST and is_of_the_work):
         return RetryStrategy.NONE
     return why.retry_strategy
 

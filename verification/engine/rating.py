@@ -14,6 +14,8 @@ SEMANTIC_PARTS: Mapping[str, int] = {
     "practice": 1,
 }
 """The most that can be given for each: 10 in all."""
+DECISIVE_PARTS = ("correctness", "completeness")
+"""Parts without which work cannot pass."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,19 @@ class Rating:
         """0 to 10. None where any part is wanting: it is not known what it would have been."""
         given = [one for one in self.points.values() if one is not None]
         return sum(given) if len(given) == len(SEMANTIC_PARTS) else None
+
+    def contradiction_of(self, passed: bool) -> str:
+        """Why these points cannot stand beside the verdict, '' if they can."""
+        for name in DECISIVE_PARTS:
+            if passed and self.points[name] == 0:
+                return f"The work passed, and its {name} got 0 of {SEMANTIC_PARTS[name]} points."
+        if not passed and self.total == sum(SEMANTIC_PARTS.values()):
+            return "The work was rejected, and it got all points."
+        return ""
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        return tuple(name for name, points in self.points.items() if points is None)
 
     def to_json(self) -> dict[str, float | None]:
         return asdict(self)

@@ -116,6 +116,14 @@ _REGISTRY: tuple[Reason, ...] = (
         custom_rejected="A verifier of the operator's own rejected the work.",
         vote_rejected="Most judges rejected the work.",
     ),
+    Reason(
+        "below_threshold",
+        _SEMANTIC,
+        Effect.REJECT,
+        _GENERIC,
+        "The score is below the threshold of the phase.",
+        asks_a_person=True,
+    ),
     *_rejecting(
         _SEMANTIC,
         RetryStrategy.EVIDENCE_GAP,
@@ -218,6 +226,24 @@ _REGISTRY: tuple[Reason, ...] = (
         _NONE,
         "The judge is not sure.",
         asks_a_person=True,
+    ),
+    *(
+        Reason(
+            code,
+            _INCONCLUSIVE,
+            Effect.UNDECIDED,
+            RetryStrategy.VERIFIER_PARSE,
+            title,
+            asks_a_person=True,
+            may_pass=True,
+        )
+        for code, title in (
+            ("score_missing", "The phase asks for a score, and there is none."),
+            (
+                "score_contradiction",
+                "The score and the verdict of the judge contradict each other.",
+            ),
+        )
     ),
     _infra("budget_exhausted", "The budget for verification is spent."),
     Reason(

@@ -1,4 +1,4 @@
-"""How good work is, 0 to 10, told by its parts; and whether to go on mending it."""
+"""The score of a run, 0 to 10, with its parts; and the decision of the score loop."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from verification.engine.reports.model import TestCounts
 
 TOP = 10.0
 NEITHER = 5.0
-"""Where nothing was measured and no judge gave a score: a person is asked."""
+"""The score if nothing was measured and no judge gave one. It never decides."""
 FEW_LINT_PROBLEMS = 5
 NOT_MEASURED = "not asked for"
 NOT_GIVEN = "not given"
@@ -83,22 +83,22 @@ class Part:
     why: str
     is_optional: bool = False
 
+    @property
+    def is_left_out(self) -> bool:
+        return self.is_optional and not self.is_measured
+
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """`total` is 0 to 10. `asks_person`: nothing stands behind it.
+    """`total` is 0 to 10.
 
-    `parts` are what gates told, `semantic` what judges gave, whichever the total is of.
+    `parts` are measured by gates, `semantic` are given by judges, whichever gives the total.
     """
 
     total: float
     source: ScoreSource
     parts: Sequence[Part] = ()
     semantic: Sequence[Part] = ()
-
-    @property
-    def asks_person(self) -> bool:
-        return self.source is ScoreSource.NEITHER
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ def automated(measured: Measured) -> Score | None:
         return Score(0.0, ScoreSource.AUTOMATED, tuple(nothing))
     if not any(part.is_measured for part in parts):
         return None
-    counted = [part for part in parts if part.is_measured or not part.is_optional]
+    counted = [part for part in parts if not part.is_left_out]
     earned, most = sum(part.points for part in counted), sum(part.most for part in counted)
     return Score(round(TOP * earned / most, 2), ScoreSource.AUTOMATED, parts)
 
@@ -155,46 +155,63 @@ def _given(name: str, most: float, points: Sequence[float]) -> Part:
 
 
 def resolved(semantic: Sequence[float], measured: Measured) -> Score:
-    """A judge's score, the median of several; else what gates told; else 5 and a person."""
-    found = automated(measured)
-    given = [one for one in semantic if math.isfinite(one) and 0 <= one <= TOP]
-    if given:
-        total = round(statistics.median(given), 2)
-        return Score(total, ScoreSource.SEMANTIC, found.parts if found else parts_of(measured))
-    return found or Score(NEITHER, ScoreSource.NEITHER, parts_of(measured))
+    """Return the median of the judges' scores, else the score of gates, else 5.
+
+    A judge's score never makes up for a part that gates measured: the points that such a part
+    lost bound it from above.
+    """
+    automatic = automated(measured)
+    totals = [total for total in semantic if math.isfinite(total) and 0 <= total <= TOP]
+    if totals:
+        parts = automatic.parts if automatic else parts_of(measured)
+        ceiling = 0.0 if measured.install_ok is False else _ceiling(parts)
+        total = min(statistics.median(totals), ceiling)
+        return Score(round(total, 2), ScoreSource.SEMANTIC, parts)
+    return automatic or Score(NEITHER, ScoreSource.NEITHER, parts_of(measured))
 
 
-def decided(
+def _ceiling(parts: Sequence[Part]) -> float:
+    """What work could reach of 10 if each part that was not measured had all of its points."""
+    counted = [part for part in parts if not part.is_left_out]
+    most = sum(part.most for part in counted)
+    reached = sum(part.points if part.is_measured else part.most for part in counted)
+    return TOP * reached / most
+
+
+def loop_decision(
     score: Score,
     *,
     loop: ScoreLoop,
     iterations: int,
     cost_usd: float,
     verdict: Verdict,
+    is_below_threshold: bool = False,
     ended: str = "",
 ) -> Loop:
-    """Whether the work is finished, mended once more, or stopped. `iterations` are those done.
+    """Decide whether the work is finished, revised once more, or stopped.
 
-    A score alone finishes nothing that was not accepted. `ended` is the reason code for which the
-    task takes no further work, '' while it does.
+    `iterations` counts the submissions, this one included. `is_below_threshold` is the reason of
+    an undecided run. `ended` is the reason code that ended the task, '' while it goes on.
     """
-    is_good = score.total >= loop.threshold and not score.asks_person
-    if is_good and verdict is Verdict.ACCEPT:
+    is_reached = score.total >= loop.threshold and score.source is not ScoreSource.NEITHER
+    if is_reached and verdict is Verdict.ACCEPT:
         return Loop(LoopDecision.FINISH, f"{score.total:g} reaches {loop.threshold:g}.")
+    if verdict is Verdict.UNDECIDED and not is_below_threshold:
+        return Loop(LoopDecision.STOP, "Nothing is decided.")
     if iterations >= loop.max_iterations:
-        told = f"{iterations} rounds of {loop.max_iterations} are done; {score.total:g} stays."
-        return Loop(LoopDecision.FINISH_FORCED, told)
+        why = f"Iteration {iterations} of {loop.max_iterations} was the last; the score is {score.total:g}."
+        return Loop(LoopDecision.FINISH_FORCED, why)
     if ended:
         return Loop(LoopDecision.FINISH_FORCED, f"The task has ended: {ended}.")
     budget = loop.budget_usd
     if budget is not None and cost_usd >= budget:
         return Loop(LoopDecision.STOP, f"${cost_usd:.2f} of ${budget:.2f} are spent.")
-    if verdict is Verdict.UNDECIDED:  # doubt asks nobody to mend anything
-        return Loop(LoopDecision.STOP, "Nothing is decided.")
-    told = f"{score.total:g} of {loop.threshold:g}, round {iterations} of {loop.max_iterations}."
-    if is_good:
-        told = f"{told} The work was rejected."
-    return Loop(LoopDecision.ITERATE, told)
+    if verdict is Verdict.UNDECIDED:
+        return Loop(LoopDecision.FINISH_FORCED, "No attempt is left.")
+    why = f"{score.total:g} of {loop.threshold:g}, iteration {iterations} of {loop.max_iterations}."
+    if is_reached:
+        why = f"{why} The work was rejected."
+    return Loop(LoopDecision.ITERATE, why)
 
 
 def _build(measured: Measured) -> Part:

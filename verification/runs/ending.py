@@ -6,19 +6,15 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
-from verification.engine.attempts import Accounted
 from verification.engine.claims.settlement import ClaimState
 from verification.engine.climb import Case, Conclusion
 from verification.engine.feedback import Feedback
-from verification.engine.outcome import Action, Verdict
-from verification.engine.scored import Scored
+from verification.engine.outcome import Verdict
 from verification.engine.scoring import Score
 from verification.engine.verifier import ENGINE_BUILD
 from verification.runs import events, reverifying
 from verification.runs.flags import Flag
 from verification.runs.work import Begun, Work
-
-NOT_SCORED = Scored()
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,44 +28,40 @@ class Ending:
     begun: Begun
     case: Case
     conclusion: Conclusion
-    accounted: Accounted
     said: Feedback
-    action: Action
     at: datetime
     duration_ms: int
-    scored: Scored
     turn: reverifying.Turn | None
     flag: Flag | None
 
 
-def concluded(conclusion: Conclusion, action: Action) -> dict[str, Any]:
-    """What was concluded, in the words of the HTTP contract."""
+def concluded(conclusion: Conclusion) -> dict[str, Any]:
+    """Return the conclusion's fields of the HTTP contract."""
     return {
         "outcome": conclusion.outcome,
         "verdict": conclusion.verdict,
         "reason_code": conclusion.reason_code,
         "severity_class": conclusion.severity_class or "",
         "confidence": conclusion.confidence,
+        "vote_share": conclusion.vote_share,
         "confidence_level": conclusion.confidence_level,
-        "action": action,
+        "action": conclusion.action,
         "retry_strategy": conclusion.retry_strategy,
         "tier_achieved": conclusion.tier_achieved,
     }
 
 
-def evaluated(
-    conclusion: Conclusion, action: Action, said: Feedback, scored: Scored = NOT_SCORED
-) -> dict[str, Any]:
-    """All that an evaluation's own row says of its end; JSON as plain values."""
+def evaluated(conclusion: Conclusion, said: Feedback) -> dict[str, Any]:
+    """Return the columns of an evaluation that has ended; JSON as plain values."""
     return {
-        **concluded(conclusion, action),
+        **concluded(conclusion),
         "engine_build": ENGINE_BUILD,
         "rule_trace": [entry.to_json() for entry in conclusion.trace],
         "feedback": {"text": said.text, "items": [asdict(one) for one in said.items]},
         "claims": dict(conclusion.claims),
         "claim_list": [one.to_json() for one in conclusion.counted_claims],
-        "score": scored.score and score_json(scored.score),
-        "loop": scored.loop and asdict(scored.loop),
+        "score": conclusion.score and score_json(conclusion.score),
+        "loop": conclusion.loop and asdict(conclusion.loop),
     }
 
 
@@ -93,7 +85,7 @@ def events_of(ending: Ending) -> list[events.Entry]:
         "outcome": conclusion.outcome,
         "reason_code": conclusion.reason_code,
         "findings": len(conclusion.findings),
-        "attempt": ending.accounted.attempt,
+        "attempt": conclusion.accounted.attempt,
     }
     if ending.turn:
         turn = {"next_at": ending.turn.at.isoformat(), "until": ending.turn.until.isoformat()}
@@ -103,8 +95,8 @@ def events_of(ending: Ending) -> list[events.Entry]:
         written.insert(
             0, ("claims_pruned", {"claims": pruned, "artefacts": len(conclusion.artefacts)})
         )
-    if ending.accounted.terminal:
-        written.append(("verification_exhausted", {"reason_code": ending.accounted.terminal}))
+    if terminal := conclusion.accounted.terminal:
+        written.append(("verification_exhausted", {"reason_code": terminal}))
     return written + (ending.flag.events if ending.flag else [])
 
 
@@ -123,5 +115,5 @@ def announcement(ending: Ending) -> dict[str, Any]:
 
 
 def _announced(ending: Ending) -> dict[str, Any]:
-    told = concluded(ending.conclusion, ending.action)
-    return {name: value for name, value in told.items() if name != "confidence"}
+    fields = concluded(ending.conclusion)
+    return {name: fields[name] for name in fields if name not in ("confidence", "vote_share")}

@@ -12,13 +12,14 @@ from django.utils import timezone
 from psycopg.types.json import Jsonb
 
 from processes.definition.model import Enforcement
-from verification.engine.attempts import Accounted, TaskHistory, account
+from verification.engine.attempts import Accounted, TaskHistory
 from verification.engine.claims.routing import is_critical
-from verification.engine.climb import Case, Conclusion
-from verification.engine.following import counts_attempt, follow
-from verification.engine.outcome import COUNTING, Action, Purpose, Verdict
+from verification.engine.climb import Case, Conclusion, conclude
+from verification.engine.decision import TaskState
+from verification.engine.feedback import feedback_of
+from verification.engine.outcome import COUNTING, Purpose, Verdict
 from verification.engine.reviewing import Ended
-from verification.engine.scored import scored
+from verification.engine.tiers import TierReport
 from verification.runs import (
     calls,
     events,
@@ -46,24 +47,24 @@ def finish(
     work: Work,
     begun: Begun,
     case: Case,
-    conclusion: Conclusion,
+    tiers: Sequence[TierReport],
     *,
     duration_ms: int,
     retry_after: float = 0.0,
 ) -> None:
-    """Store what was concluded, once: all of it or nothing.
+    """Decide the run and store the decision, once: all of it or nothing.
 
-    Where the doubt may pass, the run does not end yet. `retry_after` (seconds) is how long the
-    judge asked to be left alone.
+    A run whose doubt may pass does not end yet. `retry_after` (seconds) is the pause that the
+    judge asked for.
 
     Raises:
         LeaseLost: another worker holds the run.
     """
-    keeping.keep_texts(work, conclusion)
+    keeping.keep_texts(work, conclude(case, tiers))
 
     def store() -> None:
         with transaction.atomic():
-            _store(lease, _ending(work, begun, case, conclusion, duration_ms, retry_after))
+            _store(lease, _ending(work, begun, case, tiers, duration_ms, retry_after))
 
     events.numbered_anew(store)
 
@@ -97,50 +98,42 @@ def _ending(
     work: Work,
     begun: Begun,
     case: Case,
-    conclusion: Conclusion,
+    tiers: Sequence[TierReport],
     duration_ms: int,
     retry_after: float,
 ) -> Ending:
-    """Account the run in its task's history, which is locked from here on, and say what follows."""
+    """Decide the run with its task, which is locked from here on."""
     locked = statements.one(statements.LOCK_HISTORY, task=work.task_id)
     if locked is None:
         raise LeaseLost(f"run {work.run_id} was deleted with its task")
-    history = TaskHistory(*locked[:-1])
-    accounted = _accounted(work, begun, conclusion, history)
-    following = follow(case, conclusion, accounted)
-    conclusion = following.conclusion
+    conclusion = conclude(case, tiers, _task_state(work, begun, case, TaskHistory(*locked[:-1])))
     now = timezone.now()
     turn = reverifying.next_turn(work, conclusion, now=now, retry_after=retry_after)
-    budget = loops.budget_of(case.phase, work.task_id)
-    told = scored(
-        case.phase,
-        conclusion.gates,
-        conclusion.ratings,
-        verdict=conclusion.verdict,
-        iterations=accounted.history.submissions,
-        cost_usd=float(budget.spent_usd) if budget else 0.0,
-        ended=accounted.history.exhausted_reason,
-    )
-    if turn:  # the loop waits for what the next try finds
-        told = replace(told, loop=None)
-    asking = (*conclusion.review_reasons, *(["low_confidence"] if told.asks_person else []))
-    flag = None if turn else _flag(work, begun, case, conclusion, asking, accounted.terminal, now)
+    if turn:  # the loop waits for the next verification
+        conclusion = replace(conclusion, loop=None)
     return Ending(
-        work, begun, case, conclusion, accounted, following.said, following.action,
-        at=now, duration_ms=duration_ms, scored=told, turn=turn, flag=flag,
-    )  # fmt: skip
+        work,
+        begun,
+        case,
+        conclusion,
+        feedback_of(case, conclusion),
+        at=now,
+        duration_ms=duration_ms,
+        turn=turn,
+        flag=None if turn else _flag(work, begun, case, conclusion, now),
+    )
 
 
-def _accounted(work: Work, begun: Begun, conclusion: Conclusion, history: TaskHistory) -> Accounted:
-    if begun.purpose == Purpose.REVERIFY and _has_a_persons_word(work):
-        return Accounted(history, work.attempt)
-    return account(
+def _task_state(work: Work, begun: Begun, case: Case, history: TaskHistory) -> TaskState:
+    budget = loops.budget_of(case.phase, work.task_id)
+    is_settled = begun.purpose == Purpose.REVERIFY and _is_decided_by_person(work)
+    return TaskState(
         history,
-        candidate=work.candidate_sha256,
-        verdict=conclusion.verdict,
+        submission_hash=work.candidate_sha256,
         is_new_submission=begun.purpose == Purpose.LIVE or not _was_decided(work),
-        counts_attempt=work.attempt is None and counts_attempt(conclusion),
-        final=conclusion.reason_code if conclusion.is_final else "",
+        may_count=work.attempt is None,
+        settled=Accounted(history, work.attempt) if is_settled else None,
+        spent_usd=float(budget.spent_usd) if budget else 0.0,
     )
 
 
@@ -152,14 +145,14 @@ def _was_decided(work: Work) -> bool:
     return decided.exists()
 
 
-def _has_a_persons_word(work: Work) -> bool:
-    """What a person made of the run stands in its task's history, whatever is concluded since."""
+def _is_decided_by_person(work: Work) -> bool:
+    """A person's decision stays counted in the task, whatever a later evaluation concludes."""
     return Run.objects.filter(pk=work.run_id, review_state="decided").exists()
 
 
 def _parameters(lease: Lease, ending: Ending) -> dict[str, Any]:
-    conclusion, accounted = ending.conclusion, ending.accounted
-    told = evaluated(conclusion, ending.action, ending.said, ending.scored)
+    conclusion, accounted = ending.conclusion, ending.conclusion.accounted
+    told = evaluated(conclusion, ending.said)
     levels = [finding.enforcement for finding in conclusion.findings]
     history = asdict(accounted.history)
     del history["max_attempts"]
@@ -174,7 +167,7 @@ def _parameters(lease: Lease, ending: Ending) -> dict[str, Any]:
         **{name: Jsonb(told[name]) for name in JSON_FIELDS},
         **{name: told[name] and Jsonb(told[name]) for name in ("score", "loop")},
         **history,
-        "rerun_execution": ending.action is Action.RETRY,
+        "rerun_execution": conclusion.reruns_execution,
         "attempt": accounted.attempt if accounted.counted else ending.work.attempt,
         "hard_count": levels.count(Enforcement.HARD),
         "advisory_count": levels.count(Enforcement.ADVISORY),
@@ -194,16 +187,14 @@ def _flag(
     begun: Begun,
     case: Case,
     conclusion: Conclusion,
-    reasons: Sequence[str],
-    terminal: str,
     now: datetime,
 ) -> Flag:
     ended = Ended(
         run=work.uuid,
         outcome=conclusion.outcome,
         verdict=conclusion.verdict,
-        flags=reasons,
-        terminal=terminal,
+        flags=conclusion.review_reasons,
+        terminal=conclusion.accounted.terminal,
         severity_class=conclusion.severity_class,
         reason_code=conclusion.reason_code,
         is_critical_path=is_critical(case),

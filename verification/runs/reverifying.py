@@ -147,6 +147,7 @@ def _reopened(run: Run, verifier: VerifierVersion, now: datetime) -> bool:
         reason_code="",
         severity_class="",
         confidence=None,
+        vote_share=None,
         confidence_level="",
         action="",
         retry_strategy="",

@@ -167,7 +167,13 @@ class RunSummary(Schema):
     verdict: Annotated[str, one_of(Verdict)] | None
     passed: bool | None
     final_outcome: Annotated[str, one_of(Outcome)] | None
-    confidence: float | None
+    confidence: float | None = Field(
+        description="The probability, 0 to 1, that the judges are right; null if no judge decided: "
+        "tier 1 measures none."
+    )
+    vote_share: float | None = Field(
+        description="The share of passing votes, 0 to 1; null without votes."
+    )
     confidence_level: Annotated[str, one_of(ConfidenceLevel)] | None
     action: Annotated[str, one_of(Action)] | None
     reason_code: str | None
@@ -257,7 +263,13 @@ class EvaluationOut(Schema):
     verdict: Annotated[str, one_of(Verdict)] | None
     reason_code: str | None
     severity_class: Annotated[str, one_of(SeverityClass)] | None
-    confidence: float | None
+    confidence: float | None = Field(
+        description="The probability, 0 to 1, that the judges are right; null if no judge decided: "
+        "tier 1 measures none."
+    )
+    vote_share: float | None = Field(
+        description="The share of passing votes, 0 to 1; null without votes."
+    )
     confidence_level: Annotated[str, one_of(ConfidenceLevel)] | None
     tier_achieved: int
     process_version: int

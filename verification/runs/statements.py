@@ -126,12 +126,14 @@ LOAD = f"select {_WORK} from {_WORK_FROM} where run.id = %(run)s"  # noqa: S608 
 
 LOAD_BESIDE = f"""
     select {_WORK}, task.max_attempts, live.uuid, live.reason_code,
-           (
-               select count(*) from runs_run earlier
-               where earlier.task_id = run.task_id and earlier.attempt is not null
-                 and earlier.finished_at < run.finished_at
-           )
+           before.attempts, before.submissions
     from {_WORK_FROM} left join runs_evaluation live on live.id = run.live_evaluation_id
+    cross join lateral (
+        select count(earlier.attempt) as attempts,
+               count(*) filter (where earlier.verdict in ('accept', 'reject')) as submissions
+        from runs_run earlier
+        where earlier.task_id = run.task_id and earlier.finished_at < run.finished_at
+    ) before
     where run.id = any(%(runs)s)
 """  # noqa: S608 - constants of this module
 """With what is needed to tell how the run was seen when it was live."""
@@ -171,7 +173,8 @@ _CONCLUDED = """
         update runs_evaluation
         set engine_build = %(engine_build)s, outcome = %(outcome)s, verdict = %(verdict)s,
             reason_code = %(reason_code)s, severity_class = %(severity_class)s,
-            confidence = %(confidence)s, confidence_level = %(confidence_level)s,
+            confidence = %(confidence)s, vote_share = %(vote_share)s,
+            confidence_level = %(confidence_level)s,
             action = %(action)s, retry_strategy = %(retry_strategy)s,
             tier_achieved = %(tier_achieved)s, rule_trace = %(rule_trace)s, feedback = %(feedback)s, claims = %(claims)s,
             claim_list = %(claim_list)s, score = %(score)s, loop = %(loop)s,
@@ -195,7 +198,8 @@ STORE_ENDING = f"""
             final_outcome = case review_state
                 when 'decided' then final_outcome else %(outcome)s end,
             reason_code = %(reason_code)s, severity_class = %(severity_class)s,
-            confidence = %(confidence)s, confidence_level = %(confidence_level)s,
+            confidence = %(confidence)s, vote_share = %(vote_share)s,
+            confidence_level = %(confidence_level)s,
             action = %(action)s, retry_strategy = %(retry_strategy)s,
             rerun_execution = %(rerun_execution)s, tier_achieved = %(tier_achieved)s,
             attempt = case review_state when 'decided' then attempt else %(attempt)s end,

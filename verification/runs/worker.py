@@ -14,7 +14,7 @@ from psycopg.types.json import Jsonb
 from loomverify.env import environment
 from verification.adapters.custom import InstalledVerifiers
 from verification.adapters.probe import ChildProbe
-from verification.engine.climb import Case, Ports, climb, conclude
+from verification.engine.climb import Case, Ports, climb
 from verification.engine.gates import Gates
 from verification.engine.outcome import COUNTING
 from verification.engine.tiers import TierReport
@@ -71,7 +71,7 @@ def evaluate(lease: Lease, begun: Begun, *, in_sandbox: bool = False) -> None:
         work,
         begun,
         case,
-        conclude(case, done),
+        done,
         duration_ms=duration_ms,
         retry_after=judge.retry_after,
     )

@@ -233,7 +233,9 @@ def test_values_of_any_shape_are_compared_and_never_break_it(expected: Expected)
     ids=str,
 )
 def test_what_is_left_open_and_what_is_nothing(expected: Expected, holds: bool) -> None:
-    assert (differences(expected, observed_of_sample("plain")) == ()) is holds
+    observed = {**observed_of_sample("plain"), "confidence": 1.0}
+
+    assert (differences(expected, observed) == ()) is holds
 
 
 @pytest.mark.parametrize(

@@ -73,6 +73,8 @@ _CODE = (
     *(ending for endings in SUFFIXES.values() for ending in endings),
     *(".c", ".cc", ".cpp", ".cxx", ".h", ".hpp", ".sh", ".bats"),
 )
+CODE_SUFFIXES = _CODE
+"""Suffixes of files that hold code."""
 _MAKES = re.compile(r"(?:`|^[\s$>*-]*)make(?=[\s`]|$)", re.MULTILINE)
 """The plan names a command of it."""
 PROJECTS = (".csproj", ".fsproj", ".vbproj")

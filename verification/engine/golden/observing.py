@@ -9,8 +9,8 @@ from typing import Any
 
 from verification.engine.attempts import Accounted
 from verification.engine.claims.settlement import Artefact
+from verification.engine.climb import Conclusion
 from verification.engine.finding import Finding, TraceEntry, cleaned
-from verification.engine.following import Following
 from verification.engine.grammars.text import wide_encoding
 from verification.engine.tiers import TierReport
 
@@ -22,31 +22,30 @@ Observed = Mapping[str, Any]
 
 def observed_of(
     tiers: Sequence[TierReport],
-    accounted: Accounted,
-    following: Following,
+    conclusion: Conclusion,
+    feedback: str,
     overruled: Accounted | None = None,
 ) -> dict[str, Any]:
     """All that can be expected of a replay, as JSON, without ids, times and durations.
 
     `overruled` is what a person's word makes of the task. Texts hold nothing that a database or XML could not. Artefacts and findings are whole.
     """
-    conclusion = following.conclusion
-    told = {
-        **_said(following),
+    observed = {
+        **_concluded(conclusion),
         "findings": [_finding(one) for one in conclusion.findings],
         "rules": _rules(conclusion.trace),
         "claims": dict(conclusion.claims),
         "claim_list": [one.to_json() for one in conclusion.counted_claims],
         "review": conclusion.review_reasons,
-        "attempt": _attempt(accounted),
+        "attempt": _attempt(conclusion.accounted),
         "decided": _attempt(overruled) if overruled else None,
         "tiers": [_tier(one) for one in tiers],
         "votes": [asdict(one) for one in conclusion.ballots],
         "artefacts": [_artefact(one) for one in conclusion.artefacts],
         "remediations": [one.to_json() for one in conclusion.remediations],
-        "feedback": following.said.text,
+        "feedback": feedback,
     }
-    return {name: plain(value) for name, value in told.items()}
+    return {name: plain(value) for name, value in observed.items()}
 
 
 def bounded(observed: Observed) -> dict[str, Any]:
@@ -85,8 +84,7 @@ def plain(value: Any) -> Any:
     return cleaned(str(value))
 
 
-def _said(following: Following) -> dict[str, Any]:
-    conclusion = following.conclusion
+def _concluded(conclusion: Conclusion) -> dict[str, Any]:
     return {
         "outcome": conclusion.outcome,
         "verdict": conclusion.verdict,
@@ -95,9 +93,10 @@ def _said(following: Following) -> dict[str, Any]:
         "retry_strategy": conclusion.retry_strategy,
         "tier_achieved": conclusion.tier_achieved,
         "confidence": conclusion.confidence,
+        "vote_share": conclusion.vote_share,
         "confidence_level": conclusion.confidence_level,
-        "action": following.action,
-        "rerun_execution": following.reruns_execution,
+        "action": conclusion.action,
+        "rerun_execution": conclusion.reruns_execution,
         "may_pass": conclusion.may_pass,
     }
 

@@ -13,15 +13,15 @@ from verification.engine.attempts import (
     Accounted,
     Entered,
     TaskHistory,
-    account,
     budget,
     candidate_sha256,
     overrule,
 )
 from verification.engine.case import Case, CustomVerifiers, Ports
 from verification.engine.climb import Conclusion, climb, conclude
+from verification.engine.decision import TaskState
 from verification.engine.evidence import Probe, Workspace
-from verification.engine.following import counts_attempt, follow
+from verification.engine.feedback import feedback_of
 from verification.engine.golden.given import Given, RecordedGates
 from verification.engine.golden.observing import Observed, observed_of
 from verification.engine.golden.recordings import Played, RecordedJudge
@@ -100,12 +100,10 @@ def replay(given: Given, definition: Definition, verifier: VerifierSpec, world: 
     for report in climb(case, ports):
         tiers.append(_as_saved(report))
         judge.tier = report.tier + 1
-    conclusion = conclude(case, tiers)
-    accounted = _accounted(case, given, conclusion)
-    following = follow(case, conclusion, accounted)
-    overruled = _overruled(case, given, conclusion, accounted)
-    observed = observed_of(tiers, accounted, following, overruled)
-    return Replayed(observed, recorded.played, following.conclusion, recorded.asked)
+    conclusion = conclude(case, tiers, _task_state(case, given))
+    overruled = _overruled(case, given, conclusion)
+    observed = observed_of(tiers, conclusion, feedback_of(case, conclusion).text, overruled)
+    return Replayed(observed, recorded.played, conclusion, recorded.asked)
 
 
 def case_of(given: Given, definition: Definition, verifier: VerifierSpec, world: World) -> Case:
@@ -128,7 +126,7 @@ def case_of(given: Given, definition: Definition, verifier: VerifierSpec, world:
     )
 
 
-def _accounted(case: Case, given: Given, conclusion: Conclusion) -> Accounted:
+def _task_state(case: Case, given: Given) -> TaskState:
     candidate, before = candidate_sha256(case.submission), given.history
     if before.exhausted_reason and before.exhausted_reason not in REASONS:
         raise CannotReplay(f"There is no reason {before.exhausted_reason!r} to end a task for.")
@@ -141,21 +139,12 @@ def _accounted(case: Case, given: Given, conclusion: Conclusion) -> Accounted:
         exhausted=bool(before.exhausted_reason),
         exhausted_reason=before.exhausted_reason,
     )
-    return account(
-        history,
-        candidate=candidate,
-        verdict=conclusion.verdict,
-        is_new_submission=True,
-        counts_attempt=counts_attempt(conclusion),
-        final=conclusion.reason_code if conclusion.is_final else "",
-    )
+    return TaskState(history, submission_hash=candidate)
 
 
-def _overruled(
-    case: Case, given: Given, conclusion: Conclusion, accounted: Accounted
-) -> Accounted | None:
+def _overruled(case: Case, given: Given, conclusion: Conclusion) -> Accounted | None:
     """What a person's word makes of the task. None: there was none."""
-    decided = given.decided
+    decided, accounted = given.decided, conclusion.accounted
     if decided is None:
         return None
     run = Entered(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -23,6 +24,7 @@ VOTES_RULE = "votes"
 MAX_WHYS = 5
 MAX_WHY_CHARS = 500
 UNREADABLE = "parse_inconclusive"
+SCORE_CONTRADICTION = "score_contradiction"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,9 @@ def opened(case: Case, number: int, answer: Answer, found: Recovered, quotes: Qu
     decision = policy.decide(policy.ordered(told, {}), case.verifier.flags)
     blame = tuple(one for one in told if policy.effect_of(one) is Effect.REJECT)
     passed = decision.verdict.passed
+    rating = found.reply.rating
+    if rating and passed is not None and (why := rating.contradiction_of(passed)):
+        return Vote(replace(blank, why=why), lost=SCORE_CONTRADICTION)
     return Vote(
         ballot=replace(
             blank,
@@ -64,7 +69,7 @@ def opened(case: Case, number: int, answer: Answer, found: Recovered, quotes: Qu
         ),
         blame=blame if passed is False else (),
         lost=decision.reason_code if passed is None else "",
-        rating=found.reply.rating,
+        rating=rating,
     )
 
 
@@ -82,13 +87,30 @@ def count(case: Case, votes: Sequence[Vote]) -> tuple[Finding, ...]:
     is_tie_a_fail = case.is_legacy and not _reasons(votes)
     split = _divergence(case, votes, is_decided=is_tie_a_fail)
     if 2 * passes > len(votes):
-        doubtful = _low(case, passes / len(votes))
-        return (*split, *doubtful)
+        return (*split, *_low(case, votes))
     if 2 * fails > len(votes) or is_tie_a_fail:
         return (*_rejected(votes), *split)
     if passes and fails:
         return split
     return tuple(_lost(votes))
+
+
+def confidence_of(case: Case, votes: Sequence[Vote]) -> float | None:
+    """The probability, 0 to 1, that the majority is right: the mean over the votes that say it.
+
+    A vote against the majority counts with the rest of its confidence. None without a majority.
+    """
+    passes, fails = _passes(votes), sum(vote.passed is False for vote in votes)
+    if 2 * max(passes, fails) <= len(votes):
+        return None
+    majority = passes > fails
+    named = [
+        vote.ballot.confidence if vote.passed is majority else 1 - vote.ballot.confidence
+        for vote in votes
+        if vote.passed is not None and vote.ballot.confidence is not None
+    ]
+    # fsum: the order of votes plays no part.
+    return math.fsum(named) / len(named) if named else case.verifier.limits.assumed_confidence
 
 
 def share_of_passes(votes: Sequence[Vote]) -> float:
@@ -126,11 +148,20 @@ def _divergence(case: Case, votes: Sequence[Vote], *, is_decided: bool) -> tuple
     )
 
 
-def _low(case: Case, confidence: float) -> tuple[Finding, ...]:
-    floor = case.phase.confidence_floor
-    if confidence >= floor or case.is_legacy:
+def _low(case: Case, votes: Sequence[Vote]) -> tuple[Finding, ...]:
+    """A remark if the votes are too divided, or too unsure, for the floor of the phase."""
+    floor, share = case.phase.confidence_floor, share_of_passes(votes)
+    confidence = confidence_of(case, votes)
+    if case.is_legacy:
         return ()
-    message = f"The share of votes that pass, {confidence:.2f}, lies below the phase's {floor:.2f}."
+    if share < floor:
+        message = f"The share of votes that pass, {share:.2f}, lies below the phase's {floor:.2f}."
+    elif confidence is not None and confidence < floor:
+        message = (
+            f"The confidence of the votes, {confidence:.2f}, lies below the phase's {floor:.2f}."
+        )
+    else:
+        return ()
     return (_finding("low_confidence", message, enforcement=Enforcement.ADVISORY),)
 
 

@@ -139,6 +139,8 @@ def _why(word: Word, case: Case) -> str:
 
 
 def _doubt(word: Word, lost: str) -> str:
+    if word.reason_code:
+        return word.reason_code
     if lost:
         return lost
     return "low_confidence" if word.is_told else "parse_inconclusive"
@@ -147,6 +149,8 @@ def _doubt(word: Word, lost: str) -> str:
 def _message(word: Word, *, is_doubted: bool) -> str:
     name = f"The rule {word.id}" if word.asked else "The acceptance criteria"
     said = shown(word.why.strip(), MAX_TEXT_CHARS)
+    if word.reason_code:
+        return f"{name}: {word.gap}"
     if word.is_told:
         return f"{name}: the judge cannot tell. {said}".strip()
     if is_doubted and word.verdict is VIOLATED:

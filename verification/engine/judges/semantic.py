@@ -15,14 +15,24 @@ from verification.engine.judges.asking import Conversation, Judge
 from verification.engine.judges.blaming import findings_of, lost_answer, remark, trace_of
 from verification.engine.judges.hearing import Heard, ask_again, hear
 from verification.engine.judges.independence import first_seat
-from verification.engine.judges.weighing import Word, lacks, merged, strangers, verdict_of, weigh
+from verification.engine.judges.weighing import (
+    Word,
+    doubted,
+    lacks,
+    merged,
+    strangers,
+    verdict_of,
+    weigh,
+)
 from verification.engine.outcome import FindingVerdict, Source, Status
-from verification.engine.protocol.prompt import ACCEPTANCE, Prompt, assessment
+from verification.engine.protocol.prompt import ACCEPTANCE, Lack, Prompt, assessment
 from verification.engine.protocol.quotes import Quotes
 from verification.engine.protocol.reply import Reply
+from verification.engine.rating import Rating
 from verification.engine.tiers import TierReport, ratings_of
 
 DISAGREES = "The two answers of the judge disagree."
+SCORE_CONTRADICTION = "score_contradiction"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +108,10 @@ def _sit(
     quotes = Quotes(case, ports)
     words = weigh(case, reply, quotes)
     sitting = Sitting(reply, heard, words, _confidence(case, reply))
+    if why := _contradiction(reply, words):
+        return _resolve_score(case, ports, talk, sitting, quotes, why)
+    if why := _missing_points(case, reply, words):
+        return _complete_score(case, ports, talk, sitting, why)
     open_ones = lacks(words)
     if not open_ones or case.is_legacy:
         return sitting
@@ -109,6 +123,67 @@ def _sit(
         second = [*second[:-1], replace(second[-1], verdict=FindingVerdict.UNKNOWN, gap=DISAGREES)]
     confidence = min(sitting.confidence, _confidence(case, again.reply))
     return replace(sitting, words=tuple(second), confidence=confidence)
+
+
+def _contradiction(reply: Reply, words: Sequence[Word]) -> str:
+    """Why the judge's points contradict its verdict, '' if they do not."""
+    passed = verdict_of(words)
+    return reply.rating.contradiction_of(passed) if reply.rating and passed is not None else ""
+
+
+def _resolve_score(
+    case: Case, ports: Ports, talk: Conversation, sitting: Sitting, quotes: Quotes, why: str
+) -> Sitting:
+    """Ask once more about points that contradict the verdict. What stays contradictory is doubt.
+
+    A reject that becomes a pass contradicts itself, too.
+    """
+    doubt = replace(
+        sitting,
+        reply=replace(sitting.reply, rating=None),
+        words=doubted(sitting.words, SCORE_CONTRADICTION, why),
+    )
+    if case.is_legacy:  # it asks nothing twice
+        return doubt
+    prompt = assessment(case, ports, [Lack(ACCEPTANCE, why)])
+    again = ask_again(case, talk, prompt, sitting.heard.judge).reply
+    if again is None:
+        return doubt
+    words = merged(sitting.words, weigh(case, again, quotes), {ACCEPTANCE})
+    was_rejected = verdict_of(sitting.words) is False
+    turns_to_pass = was_rejected and (again.passed is not False or verdict_of(words) is not False)
+    if verdict_of(words) is None or turns_to_pass or _contradiction(again, words):
+        return doubt
+    return replace(
+        sitting,
+        reply=replace(sitting.reply, rating=again.rating),
+        words=tuple(words),
+        confidence=min(sitting.confidence, _confidence(case, again)),
+    )
+
+
+def _missing_points(case: Case, reply: Reply, words: Sequence[Word]) -> str:
+    """Which points of a score are missing that nothing else measures, '' if none are."""
+    is_needed = case.phase.score is not None and not case.gated and verdict_of(words) is True
+    rating = reply.rating or Rating()
+    if not is_needed or case.is_legacy or not rating.missing:
+        return ""
+    return f"The score has no points for: {', '.join(rating.missing)}."
+
+
+def _complete_score(
+    case: Case, ports: Ports, talk: Conversation, sitting: Sitting, why: str
+) -> Sitting:
+    """Ask once more for the points that are missing. Only a second pass gives them."""
+    prompt = assessment(case, ports, [Lack(ACCEPTANCE, why)])
+    again = ask_again(case, talk, prompt, sitting.heard.judge).reply
+    if again is None or again.rating is None:
+        return sitting
+    why = DISAGREES if again.passed is not True else again.rating.contradiction_of(True)
+    if why:
+        words = doubted(sitting.words, SCORE_CONTRADICTION, why)
+        return replace(sitting, reply=replace(sitting.reply, rating=None), words=words)
+    return replace(sitting, reply=replace(sitting.reply, rating=again.rating))
 
 
 def _confidence(case: Case, reply: Reply) -> float:

@@ -13,12 +13,13 @@ from verification.engine.finding import Finding, TraceEntry, TraceVerdict
 from verification.engine.judges import alternatives
 from verification.engine.judges.asking import Answer, Ask, Conversation, Judge, Question
 from verification.engine.judges.ballots import (
+    SCORE_CONTRADICTION,
     UNREADABLE,
     VOTES_RULE,
     Vote,
+    confidence_of,
     count,
     opened,
-    share_of_passes,
 )
 from verification.engine.judges.hearing import is_strict, read
 from verification.engine.judges.independence import first_seat, seats
@@ -87,7 +88,7 @@ def _votes(
     booth: Booth, talk: Conversation, questions: Sequence[Question], answers: Sequence[Answer]
 ) -> list[Vote]:
     votes = [_read(booth, talk, number, answers[number]) for number in range(len(questions))]
-    unread = [vote.ballot.index for vote in votes if vote.lost == UNREADABLE]
+    unread = [vote.ballot.index for vote in votes if vote.lost in (UNREADABLE, SCORE_CONTRADICTION)]
     if unread and talk.calls_left and not booth.case.is_legacy:
         once_more = [
             replace(questions[one], nonce=questions[one].nonce + CAST_AGAIN) for one in unread
@@ -113,7 +114,7 @@ def _report(
         findings=tuple(findings),
         trace=tuple(_trace(case, findings)),
         detail=f"{passes} of {len(votes)} votes passed",
-        confidence=share_of_passes(votes),
+        confidence=confidence_of(case, votes),
         ballots=tuple(vote.ballot for vote in votes),
         ratings=ratings_of(case, [vote.rating for vote in votes]),
         **talk.totals,

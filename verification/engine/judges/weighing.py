@@ -26,8 +26,8 @@ UNEXPLAINED = "The work was said not to pass, and nothing says why."
 class Word:
     """The judge's word on one rule; on the acceptance criteria where `asked` is None.
 
-    `gap` says what is lacking before it can be relied on, '' where nothing is. `is_told`: the
-    judge itself says that it cannot tell.
+    `gap` says what is missing before it can be relied on, '' if nothing is. `is_told`: the judge
+    itself says that it cannot tell. `reason_code` is the reason of the doubt, if it is a special one.
     """
 
     id: str
@@ -40,6 +40,7 @@ class Word:
     where: Where | None = None
     gap: str = ""
     is_told: bool = False
+    reason_code: str = ""
 
     @property
     def is_blame(self) -> bool:
@@ -86,6 +87,16 @@ def verdict_of(words: Sequence[Word]) -> bool | None:
         return False
     in_doubt = any(word.enforcement is HARD and word.verdict is not SATISFIED for word in words)
     return None if in_doubt else True
+
+
+def doubted(words: Sequence[Word], reason_code: str, why: str) -> tuple[Word, ...]:
+    """Take back everything that carries the verdict: the blame, and the word on the criteria."""
+    return tuple(
+        replace(word, verdict=UNKNOWN, gap=why, reason_code=reason_code)
+        if word.is_blame or word.asked is None
+        else word
+        for word in words
+    )
 
 
 def strangers(reply: Reply, case: Case) -> int:

@@ -12,12 +12,17 @@ from datetime import datetime
 from django.db import DatabaseError
 from django.utils import timezone
 
-from verification.engine.attempts import REPEATED_CANDIDATE, TaskHistory, account
+from verification.engine.attempts import (
+    IDENTICAL_ENDS_AT,
+    REPEATED_CANDIDATE,
+    Accounted,
+    TaskHistory,
+)
 from verification.engine.case import Ports
 from verification.engine.claims.labels import totals_of
 from verification.engine.climb import Case, Conclusion, climb, conclude
-from verification.engine.feedback import feedback
-from verification.engine.following import Following, counts_attempt, follow
+from verification.engine.decision import TaskState
+from verification.engine.feedback import Feedback, feedback, feedback_of
 from verification.engine.outcome import (
     Action,
     ConfidenceLevel,
@@ -46,7 +51,8 @@ MAX_DETAIL = 500
 class Loaded:
     """A run's work, and how the run was seen when it counted.
 
-    `work.attempts_used` is the task's count before this run.
+    `work.attempts_used` is the task's count before this run, `submissions` the number of its
+    runs that were decided before.
     """
 
     work: Work
@@ -54,6 +60,7 @@ class Loaded:
     max_attempts: int
     live_uuid: uuid.UUID
     live_reason: str
+    submissions: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,16 +72,13 @@ class Evaluated:
 
     wanted: Wanted
     loaded: Loaded
-    following: Following
+    conclusion: Conclusion
+    said: Feedback
     reports: Sequence[TierReport]
     started_at: datetime
     duration_ms: int
     error: str = ""
     retry_after: float = 0.0
-
-    @property
-    def conclusion(self) -> Conclusion:
-        return self.following.conclusion
 
 
 Save = Callable[[TierReport], None]
@@ -84,9 +88,11 @@ def load(run_ids: Collection[int]) -> dict[int, Loaded]:
     """The work of all these runs at once; those that are gone are left out."""
     found = {}
     for row in statements.rows(statements.LOAD_BESIDE, runs=list(run_ids)):
-        *own, max_attempts, live_uuid, live_reason, before = row
-        work = replace(Work(*own[:-1]), attempts_used=before)
-        found[work.run_id] = Loaded(work, own[-1] or {}, max_attempts, live_uuid, live_reason)
+        *own, max_attempts, live_uuid, live_reason, attempts, submissions = row
+        work = replace(Work(*own[:-1]), attempts_used=attempts)
+        found[work.run_id] = Loaded(
+            work, own[-1] or {}, max_attempts, live_uuid, live_reason, submissions
+        )
     return found
 
 
@@ -112,26 +118,28 @@ def evaluate(
     done = casting.saved_tiers(begun) if begun else []
     before_ms = sum(report.duration_ms for report in done)
 
-    def ended(following: Following, error: str = "", retry_after: float = 0.0) -> Evaluated:
+    def ended(
+        conclusion: Conclusion, said: Feedback, error: str = "", retry_after: float = 0.0
+    ) -> Evaluated:
         took_ms = before_ms + round((time.monotonic() - started) * 1000)
         reports = [*done, _lost_tier(done, error)] if error else done
         return Evaluated(
-            wanted, loaded, following, reports, started_at, took_ms, error, retry_after
+            wanted, loaded, conclusion, said, reports, started_at, took_ms, error, retry_after
         )
 
     if error:
-        return ended(_broken(loaded), error)
+        return ended(*_broken(loaded), error)
     try:
         case, ports, judge = _cast(wanted, loaded, begun or _unstored(wanted), hold, tier)
         casting.keep_each(climb(case, ports, done), judge, done, save=save)
-        conclusion = conclude(case, done)
-        return ended(followed(case, loaded, conclusion), retry_after=judge.retry_after)
+        conclusion = conclude(case, done, _task_state(loaded))
+        return ended(conclusion, feedback_of(case, conclusion), retry_after=judge.retry_after)
     except (LeaseLost, DatabaseError):
         raise
     except Exception as fault:
         logger.exception("evaluation_beside_failed run=%s wanted=%s", wanted.run_id, wanted)
         text = f"{type(fault).__name__} in the verifier: {fault}"
-        return ended(_broken(loaded), text[:MAX_DETAIL])
+        return ended(*_broken(loaded), text[:MAX_DETAIL])
 
 
 def _cast(
@@ -146,24 +154,21 @@ def _cast(
     return case, ports, judge
 
 
-def followed(case: Case, loaded: Loaded, conclusion: Conclusion) -> Following:
-    """What would have followed for the run, seen with its task's history as it then was."""
-    history = TaskHistory(max_attempts=loaded.max_attempts, attempts_used=loaded.work.attempts_used)
-    accounted = account(
-        history,
-        candidate=loaded.work.candidate_sha256,
-        verdict=conclusion.verdict,
-        counts_attempt=counts_attempt(conclusion),
-        final=conclusion.reason_code if conclusion.is_final else "",
+def _task_state(loaded: Loaded) -> TaskState:
+    """The task as it was when the run was decided."""
+    candidate = loaded.work.candidate_sha256
+    history = TaskHistory(
+        max_attempts=loaded.max_attempts,
+        attempts_used=loaded.work.attempts_used,
+        submissions=loaded.submissions,
     )
-    is_repeated = loaded.live_reason == REPEATED_CANDIDATE
-    if is_repeated and conclusion.verdict is Verdict.REJECT:
-        accounted = replace(accounted, terminal=REPEATED_CANDIDATE)
-    return follow(case, conclusion, accounted)
+    if loaded.live_reason == REPEATED_CANDIDATE:
+        history = replace(history, repeats=IDENTICAL_ENDS_AT - 1, last_candidate_sha256=candidate)
+    return TaskState(history, submission_hash=candidate)
 
 
-def _broken(loaded: Loaded) -> Following:
-    """Nothing was found and nothing is known: doubt, for a reason of ours."""
+def _broken(loaded: Loaded) -> tuple[Conclusion, Feedback]:
+    """Undecided, because the verifier failed."""
     why = reason(BROKEN)
     conclusion = Conclusion(
         outcome=Outcome.FAIL,
@@ -177,9 +182,11 @@ def _broken(loaded: Loaded) -> Following:
         confidence_level=ConfidenceLevel.MEDIUM,
         retry_strategy=why.retry_strategy,
         claims=totals_of(()),
+        action=Action.REVIEW_BRANCH,
+        accounted=Accounted(_task_state(loaded).history),
     )
     said = feedback(conclusion, attempt=None, max_attempts=loaded.max_attempts)
-    return Following(conclusion, Action.REVIEW_BRANCH, said)
+    return conclusion, said
 
 
 def _lost_tier(done: Sequence[TierReport], error: str) -> TierReport:

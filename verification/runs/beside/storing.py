@@ -25,18 +25,18 @@ from verification.runs.work import Begun
 _EVALUATIONS = """
     insert into runs_evaluation (
         uuid, run_id, purpose, trial_id, seq, process_version_id, verifier_version_id,
-        engine_build, outcome, verdict, reason_code, severity_class, confidence,
+        engine_build, outcome, verdict, reason_code, severity_class, confidence, vote_share,
         confidence_level, action, retry_strategy, tier_achieved, rule_trace, feedback, claims,
         claim_list, cost_usd, duration_ms, started_at, finished_at
     )
     select gen_random_uuid(), run_id, purpose, trial_id, seq, process_version_id,
            verifier_version_id, engine_build, outcome, verdict, reason_code, severity_class,
-           confidence, confidence_level, action, retry_strategy, tier_achieved, rule_trace,
+           confidence, vote_share, confidence_level, action, retry_strategy, tier_achieved, rule_trace,
            feedback, claims, claim_list, 0, duration_ms, started_at, finished_at
     from jsonb_to_recordset(%(rows)s) as new (
         run_id bigint, purpose text, trial_id bigint, seq int, process_version_id bigint,
         verifier_version_id bigint, engine_build text, outcome text, verdict text,
-        reason_code text, severity_class text, confidence float, confidence_level text,
+        reason_code text, severity_class text, confidence float, vote_share float, confidence_level text,
         action text, retry_strategy text, tier_achieved int, rule_trace jsonb, feedback jsonb,
         claims jsonb, claim_list jsonb, duration_ms int, started_at timestamptz,
         finished_at timestamptz
@@ -178,7 +178,7 @@ def _named(wanted: Wanted) -> dict[str, Any]:
 
 def _columns(made: Evaluated) -> Mapping[str, Any]:
     return {
-        **ended(made.conclusion, made.following.action, made.following.said),
+        **ended(made.conclusion, made.said),
         "duration_ms": made.duration_ms,
     }
 

@@ -112,6 +112,7 @@ class Run(models.Model):
     reason_code = models.CharField(max_length=40, blank=True)
     severity_class = models.CharField(max_length=20, blank=True, choices=choices(SeverityClass))
     confidence = models.FloatField(null=True, blank=True)
+    vote_share = models.FloatField(null=True, blank=True)
     confidence_level = models.CharField(max_length=6, blank=True, choices=choices(ConfidenceLevel))
     action = models.CharField(max_length=15, blank=True, choices=choices(Action))
     retry_strategy = models.CharField(max_length=20, blank=True, choices=choices(RetryStrategy))
