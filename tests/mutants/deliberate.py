@@ -126,12 +126,12 @@ DEFECTS = (
     Defect(
         "Half of the votes are a majority",
         "judges/ballots.py",
-        "if 2 * passes > len(votes):\n        doubtful",
-        "if 2 * passes >= len(votes) - 1:\n        doubtful",
+        "if 2 * passes > len(votes):\n        return",
+        "if 2 * passes >= len(votes) - 1:\n        return",
     ),
     Defect(
         "No tests are as sure as passed ones",
-        "confidence.py",
+        "decision.py",
         'frozenset({"gate_error", "gate_contradiction", "sandbox_unavailable", "no_tests"})',
         'frozenset({"gate_error", "gate_contradiction", "sandbox_unavailable"})',
     ),

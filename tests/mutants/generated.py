@@ -29,7 +29,7 @@ MODULES: dict[str, Sequence[str]] = {
     ],
     "claims": ["claims/*.py"],
     "attempts": ["attempts.py"],
-    "confidence": ["confidence.py"],
+    "confidence": ["decision.py"],
 }
 
 

@@ -14,6 +14,9 @@ from verification.engine.outcome import Outcome, SeverityClass, Verdict
 DIVERGENCE = "vote_divergence"
 RANDOM_SAMPLE = "random_sample"
 """The reason of a review that nothing flagged."""
+CHANGE_HELD = "change_held"
+"""The reason of a review that decides whether a change lands."""
+CHANGE_URGENCY = 20
 SAMPLE_URGENCY = 5
 CRITICAL_PATH = 30
 SEVERITIES = {SeverityClass.HARD_INVARIANT: 15, SeverityClass.SEMANTIC: 10}
@@ -27,6 +30,7 @@ class Ended:
     """A finished run, as far as it decides whether a person is asked.
 
     `flags` are the reason codes that ask for one; `terminal` is the code that ended its task.
+    `holds_change`: it has a change whose action is a review branch.
     """
 
     run: UUID
@@ -37,6 +41,7 @@ class Ended:
     severity_class: SeverityClass | None = None
     reason_code: str = ""
     is_critical_path: bool = False
+    holds_change: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +62,17 @@ def asked(policy: ReviewPolicy, ended: Ended, *, usual_sample_rate: float) -> As
     kinds = [kind for kind in _kinds(ended) if kind in policy.reasons]
     rate = usual_sample_rate if policy.sample_rate is None else policy.sample_rate
     is_drawn = ended.verdict is not Verdict.UNDECIDED and is_in_sample(ended.run, rate)
-    if not kinds and not is_drawn:
+    if not kinds and not is_drawn and not ended.holds_change:
         return None
-    reasons = [*_codes(ended, kinds), *([RANDOM_SAMPLE] if is_drawn else [])]
+    reasons = [
+        *_codes(ended, kinds),
+        *([CHANGE_HELD] if ended.holds_change else []),
+        *([RANDOM_SAMPLE] if is_drawn else []),
+    ]
     return Asked(
         reasons=tuple(dict.fromkeys(reasons)),
         urgency=_urgency(policy, ended, kinds),
-        is_flagged=bool(kinds),
+        is_flagged=bool(kinds) or ended.holds_change,
         sample_rate=rate if is_drawn else None,
     )
 
@@ -128,7 +137,7 @@ def _urgency(policy: ReviewPolicy, ended: Ended, kinds: Sequence[ReviewReason]) 
         USUAL_URGENCIES[kind] if (said := policy.reasons[kind]) is None else said
         for kind in counted
     ]
-    urgency = max(own, default=SAMPLE_URGENCY)
+    urgency = max(own, default=CHANGE_URGENCY if ended.holds_change else SAMPLE_URGENCY)
     if kinds:
         urgency += CRITICAL_PATH * ended.is_critical_path
     if kinds and ended.severity_class and not policy.is_blind:

@@ -17,7 +17,7 @@ from verification.engine.claims.routing import is_critical
 from verification.engine.climb import Case, Conclusion, conclude
 from verification.engine.decision import TaskState
 from verification.engine.feedback import feedback_of
-from verification.engine.outcome import COUNTING, Purpose, Verdict
+from verification.engine.outcome import COUNTING, Action, Purpose, Verdict
 from verification.engine.reviewing import Ended
 from verification.engine.tiers import TierReport
 from verification.runs import (
@@ -198,6 +198,8 @@ def _flag(
         severity_class=conclusion.severity_class,
         reason_code=conclusion.reason_code,
         is_critical_path=is_critical(case),
+        holds_change=case.submission.changed is not None
+        and conclusion.action is Action.REVIEW_BRANCH,
     )
     policy = case.definition.policy.review
     return flags.flag(work, ended, policy, is_first=begun.purpose == Purpose.LIVE, now=now)

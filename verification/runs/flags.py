@@ -16,14 +16,13 @@ from django.db.models import Count, Q
 from processes.definition.model import ReviewPolicy
 from verification.engine import reviewing
 from verification.engine.finding import Finding
-from verification.engine.reviewing import Asked, Ended
+from verification.engine.reviewing import CHANGE_HELD, Asked, Ended
 from verification.runs import events
 from verification.runs.models import Review, ReviewState, Run
 from verification.runs.work import Work
 
 ASKED_FOR = "asked_for"
-CHANGE_HELD = "change_held"
-"""Reasons of reviews that no policy asked for: they take no place of the day's cap."""
+"""As with `CHANGE_HELD`, no policy asked for the review: it takes no place of the day's cap."""
 NOBODY = "not_required"
 """The `review_state` of a run that waits for nobody."""
 DAY = timedelta(days=1)
@@ -157,8 +156,11 @@ def expire(*, now: datetime, limit: int = EXPIRY_BATCH) -> int:
 def _state(
     work: Work, policy: ReviewPolicy, asked: Asked, known: Review | None, now: datetime
 ) -> ReviewState:
-    """What waits goes on waiting. Chance is never held back, or nothing could be estimated."""
-    if asked.sample_rate is not None:
+    """What waits goes on waiting. Chance is never held back, or nothing could be estimated.
+
+    Nor is a change: nobody else decides whether it lands.
+    """
+    if asked.sample_rate is not None or CHANGE_HELD in asked.reasons:
         return ReviewState.PENDING
     if known is not None and known.state in WAITING:
         return ReviewState(known.state)

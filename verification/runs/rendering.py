@@ -10,7 +10,7 @@ from django.db.models import Prefetch, QuerySet
 from django.urls import reverse
 
 from verification.engine.claims.labels import totals_of
-from verification.engine.outcome import Verdict
+from verification.engine.outcome import Action, Verdict
 from verification.runs import judged_schemas, schemas
 from verification.runs.gating import rendering as gates
 from verification.runs.gating.selectors import shown_rows
@@ -262,13 +262,21 @@ def _remediations(run: Run) -> list[judged_schemas.RemediationOut]:
     ]
 
 
+def _closed(run: Run, review: Review | None) -> str:
+    if review and review.state in schemas.CLOSED_REVIEWS:
+        return str(review.state)
+    # A change opens a review with the end of its run.
+    waits_for_nobody = review is None and run.action == Action.REVIEW_BRANCH
+    return schemas.NO_CHANGE if waits_for_nobody else ""
+
+
 def _review(run: Run) -> schemas.ReviewOut:
     """What was told of a decision; one that can still be undone, or waits for another, is not."""
     review = Review.objects.filter(run=run).first() if run.live_evaluation_id else None
     told = review.told if review and run.review_state == "decided" else {}
     return schemas.ReviewOut(
         state=run.review_state,
-        closed=review.state if review and review.state in schemas.CLOSED_REVIEWS else "",
+        closed=_closed(run, review),
         reasons=list(review.reasons) if review else [],
         outcome=(review.outcome or None) if review and told else None,
         passed=told.get("passed"),

@@ -132,6 +132,7 @@ REVIEW_EXAMPLE: dict[str, Any] = {
     "findings": {"1:9f2c4e7ab01d": "false_positive"},
     "decided_at": "2026-03-02T09:00:41Z",
 }
+NO_CHANGE = "no_change"
 CLOSED_REVIEWS = (ReviewState.HELD, ReviewState.EXPIRED, ReviewState.WITHDRAWN)
 
 
@@ -142,9 +143,10 @@ class ReviewOut(Schema):
 
     state: Annotated[str, one_of(ReviewFilter)]
     closed: str = Field(
-        json_schema_extra={"enum": ["", *(state.value for state in CLOSED_REVIEWS)]},
+        json_schema_extra={"enum": ["", *(state.value for state in CLOSED_REVIEWS), NO_CHANGE]},
         description="Why nobody is asked although there was a reason to: held back by the day's "
-        "cap, expired, or withdrawn because the doubt passed. Empty otherwise.",
+        "cap, expired, withdrawn because the doubt passed, or no_change: the action is a review "
+        "branch, and there is no change to land. Empty otherwise.",
     )
     reasons: list[str]
     outcome: Annotated[str, one_of(Outcome)] | None = Field(description="What people decided.")

@@ -119,6 +119,9 @@ REASONS = {
     "llm_semantic_failed": "the judge found that the task is not fulfilled",
     "custom_rejected": "the custom verifier refused it",
     "vote_rejected": "the vote went against it",
+    "below_threshold": "its score is below the threshold",
+    "score_missing": "there is no score, and the phase asks for one",
+    "score_contradiction": "the judge's score contradicts its verdict",
     "evidence_gap": "evidence for what it says is missing",
     "install_failed": "installing its dependencies failed",
     "build_failed": "the build failed",
@@ -176,6 +179,8 @@ REMEDIES = {
     "rate_limited": "Verify again later.",
     "infra_verifier_error": "Settings, Judges tests the connection; verify again once it answers.",
     "parse_inconclusive": "Its replies are below: verify again, or let another judge look at it.",
+    "score_missing": "Verify again, or let another judge look at it.",
+    "score_contradiction": "Its replies are below: verify again, or let another judge look at it.",
     "budget_exhausted": (
         "Raise it under Settings, Budgets, or verify again after midnight UTC. What a loop may cost"
         " in all is said by its phase."

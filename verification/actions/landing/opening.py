@@ -19,11 +19,11 @@ from verification.actions.models import Action, ActionKind, ActionState, Change,
 from verification.engine.landing import landing_of
 from verification.engine.outcome import Action as Wanted
 from verification.engine.outcome import Outcome
+from verification.engine.reviewing import CHANGE_HELD
 from verification.reviews.models import Decision
 from verification.reviews.queue.asking import ask_about
 from verification.reviews.rounds import name_of
 from verification.runs import outbox
-from verification.runs.flags import CHANGE_HELD
 from verification.runs.models import OutboxEvent, Run, RunState
 
 OVERTAKEN, LOST = "overtaken", "repository_unreachable"

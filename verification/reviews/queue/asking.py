@@ -68,7 +68,7 @@ def _ask(access: Access, pk: int, why: str, reason: str) -> bool:
 
 def _is_to_be_decided_again(review: Review, reason: str) -> bool:
     is_in_effect = review.state == ReviewState.DECIDED and review.told_at is not None
-    return is_in_effect and reason == flags.CHANGE_HELD
+    return is_in_effect and reason == reviewing.CHANGE_HELD
 
 
 def _open_again(access: Access, review: Review, run: Run, why: str, reason: str) -> None:

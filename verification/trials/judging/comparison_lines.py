@@ -130,7 +130,7 @@ def _plain(code: str) -> str:
 
 
 def _confidence(side: _Known) -> str:
-    share = "" if side.confidence is None else f", {side.confidence:.0%}"
+    share = ", not measured" if side.confidence is None else f", {side.confidence:.0%}"
     return f"{side.level.lower()}{share}" if side.level else "not told"
 
 
