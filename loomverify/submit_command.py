@@ -74,7 +74,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--process", help=f"which process judges it ({DEFAULT_PROCESS})")
     parser.add_argument("--phase", help="phase id; not needed where the process has one phase")
     parser.add_argument(
-        "--tier", type=int, choices=(1, 2, 3), help="how far to climb (the phase's)"
+        "--tier", type=int, choices=(1, 2, 3), help="verify at a higher tier than the phase"
     )
     parser.add_argument("--task", metavar="ID", help="groups attempts (made of the folder's path)")
     parser.add_argument("--description", help="what was asked for")

@@ -14,7 +14,12 @@ from processes.definition.load import (
     PHASE_MODES,
     RISK_LEVELS,
 )
-from processes.definition.model import Definition, LintCommands, ToolSuccessPolicy
+from processes.definition.model import (
+    Definition,
+    GatesWithoutSandbox,
+    LintCommands,
+    ToolSuccessPolicy,
+)
 from processes.forms import MAX_TEXT, BlockField
 from processes.head_edits import USUAL, head_values
 from processes.sent import kept, kept_line
@@ -56,6 +61,11 @@ class HeadForm(forms.Form):
     )
     lint_commands = _choice(
         LintCommands, label="Lint runs the commands of", help_text="Only where the gate lint runs."
+    )
+    gates_without_sandbox = _choice(
+        GatesWithoutSandbox,
+        label="Gates without a sandbox",
+        help_text="Where an installation has none. Medium: decided, at most MEDIUM.",
     )
     max_attempts = forms.IntegerField(
         label="Attempts at most",

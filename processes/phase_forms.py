@@ -9,7 +9,7 @@ from typing import Any
 from django import forms
 from django.http import QueryDict
 
-from processes.definition.model import Definition, Phase
+from processes.definition.model import Definition, GatesWithoutSandbox, Phase
 from processes.definition.phases import GATES, MAX_ATTEMPTS, MAX_BUDGET_USD, MAX_ID, MAX_ITERATIONS
 from processes.forms import BlockField
 from processes.phase_edits import NEW, phase_values
@@ -56,11 +56,28 @@ class PhaseForm(forms.Form):
         choices=[(1, "1: deterministic checks"), (2, "2: and a judge"), (3, "3: and a vote")],
         help_text="Each tier is climbed only when the one before did not reject.",
     )
+    may_lower_tier = forms.BooleanField(
+        label="a submission may lower the tier",
+        required=False,
+        help_text="Submissions may ask for a lower tier, or leave the critical path.",
+    )
     gates = forms.MultipleChoiceField(
         label="Gates",
         required=False,
         choices=[(gate, gate) for gate in GATES],
         widget=forms.CheckboxSelectMultiple,
+    )
+    gates_without_sandbox = forms.TypedChoiceField(
+        label="Without a sandbox",
+        required=False,
+        coerce=GatesWithoutSandbox,
+        empty_value=None,
+        choices=[
+            ("", "as the process says"),
+            (GatesWithoutSandbox.UNDECIDED, "undecided"),
+            (GatesWithoutSandbox.MEDIUM, "decided, at most MEDIUM"),
+        ],
+        help_text="What runs are in an installation that has no sandbox for gates.",
     )
     is_critical_path = forms.BooleanField(
         label="on the critical path",

@@ -9,6 +9,7 @@ from ninja import Field, Schema
 from pydantic import ConfigDict, Discriminator, StrictInt, StrictStr, Tag
 
 from loomverify.paging import DEFAULT_LIMIT, MAX_LIMIT
+from processes.definition.model import GatesWithoutSandbox
 from processes.definition.patch import Append, Edit, Move, Remove, SetValue
 from processes.definition.stream import MAX_DEPTH, MAX_NODES
 from processes.models import Process
@@ -56,12 +57,18 @@ class PhaseOut(Schema):
     description: str
     depends_on: list[str]
     verification_tier: int
+    may_lower_tier: bool = Field(
+        description="A submission may ask for a lower tier, or take the work off the critical path."
+    )
     is_critical_path: bool
     is_synthesis: bool
     advisory: bool
     acceptance_criteria: str
     deliverables: list[DeliverableOut]
     gates: list[str]
+    gates_without_sandbox: GatesWithoutSandbox | None = Field(
+        description="What a run is where there is no sandbox; null: as the process says."
+    )
     custom_verifier: str
     max_attempts: int | None
     confidence_floor: float

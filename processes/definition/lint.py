@@ -20,6 +20,7 @@ from processes.definition.model import (
     RuleType,
     Target,
 )
+from processes.definition.reachability import matches_everything, matches_nothing
 from processes.definition.review import PLACE as REVIEW
 
 MAX_EXAMPLE_CHARS = 10_000
@@ -101,6 +102,25 @@ def _regex(rule: Rule, tried: Tried) -> Iterator[Problem]:
             f"cannot run and is only observed: {problem.message}{place}",
             key="check",
         )
+    else:
+        yield from _undecidable(rule)
+
+
+def _undecidable(rule: Rule) -> Iterator[Problem]:
+    """Warn of a rule whose verdict is the same for every text."""
+    one_is_enough = rule.wanted_count in (None, 1) and not rule.requires_exact_cardinality
+    if rule.min_count == 0 and not rule.requires_exact_cardinality:
+        why, count = "any number of matches is enough", 0
+    elif matches_nothing(rule.check):
+        why, count = "its pattern matches no text", 0
+    elif one_is_enough and matches_everything(rule.check):
+        why, count = "its pattern matches every text", 1
+    else:
+        return
+    if counts_as_violated(rule, count):
+        yield _about(rule, "rule.always_violated", f"is always violated: {why}.", key="check")
+    else:
+        yield _about(rule, "rule.never_violated", f"can never be violated: {why}.", key="check")
 
 
 def _examples(

@@ -10,6 +10,7 @@ from typing import Any
 from processes.definition.model import (
     AutoCommit,
     Definition,
+    GatesWithoutSandbox,
     Level,
     LintCommands,
     Phase,
@@ -201,6 +202,9 @@ def _policy(fields: Fields) -> ProcessPolicy:
     )
     lint_commands = static.word("lint_commands", tuple(LintCommands), LintCommands.TABLE)
     gate_seconds = read_gate_seconds(static.mapping("gate_seconds"))
+    gates_without_sandbox = static.word(
+        "gates_without_sandbox", tuple(GatesWithoutSandbox), GatesWithoutSandbox.UNDECIDED
+    )
     static.close(kept=tuple(static.values))
     outcome = fields.mapping("outcome_policy")
     infra_as_warning = outcome.flag("treat_verifier_infra_as_warning")
@@ -210,6 +214,7 @@ def _policy(fields: Fields) -> ProcessPolicy:
         tool_success_policy=ToolSuccessPolicy(tool_success_policy),
         lint_commands=LintCommands(lint_commands),
         gate_seconds=gate_seconds,
+        gates_without_sandbox=GatesWithoutSandbox(gates_without_sandbox),
         max_attempts=fields.read(
             "max_attempts", lambda value: value.integer(1, MAX_ATTEMPTS), None
         ),

@@ -60,6 +60,14 @@ class AutoCommit(StrEnum):
     JUDGE_IS_ENOUGH = "judge_is_enough"
 
 
+class GatesWithoutSandbox(StrEnum):
+    """What a run is whose phase asks for gates, in an installation that has no sandbox."""
+
+    UNDECIDED = "undecided"
+    MEDIUM = "medium"
+    """Decided without gates; its confidence level is MEDIUM at most."""
+
+
 class ReviewReason(StrEnum):
     """What about a finished run may ask for a person."""
 
@@ -126,6 +134,8 @@ class Phase:
     description: str = ""
     depends_on: tuple[str, ...] = ()
     verification_tier: int = 1
+    may_lower_tier: bool = False
+    """A submission may ask for a lower tier, or take the work off the critical path."""
     model_tier: str = ""
     is_critical_path: bool = False
     is_synthesis: bool = False
@@ -133,6 +143,8 @@ class Phase:
     acceptance_criteria: str = ""
     deliverables: tuple[Deliverable, ...] = ()
     gates: tuple[str, ...] = ()
+    gates_without_sandbox: GatesWithoutSandbox | None = None
+    """None: as the process says."""
     score: ScoreLoop | None = None
     custom_verifier: str = ""
     max_attempts: int | None = None
@@ -288,6 +300,7 @@ class ProcessPolicy:
     lint_commands: LintCommands = LintCommands.TABLE
     gate_seconds: Mapping[str, int] = field(default_factory=dict, hash=False)
     """By gate, 1 to 1,800: what it may take in place of the usual."""
+    gates_without_sandbox: GatesWithoutSandbox = GatesWithoutSandbox.UNDECIDED
     max_attempts: int | None = None
     auto_commit: AutoCommit = AutoCommit.BUILD_OR_TESTS
     treat_verifier_infra_as_warning: bool = False
@@ -330,6 +343,11 @@ class Definition:
         while path and path not in self.places:
             path = path[: max(path.rfind("."), path.rfind("["), 0)]
         return self.places.get(path, (1, 1))
+
+    def needs_sandbox(self, phase: Phase) -> bool:
+        """Return whether a phase that asks for gates cannot be decided without a sandbox."""
+        setting = phase.gates_without_sandbox or self.policy.gates_without_sandbox
+        return bool(phase.gates) and setting is GatesWithoutSandbox.UNDECIDED
 
     def phase(self, phase_id: str) -> Phase | None:
         return next((phase for phase in self.phases if phase.id == phase_id), None)

@@ -6,7 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from processes.definition.model import ANY_PHASE, Deliverable, Level, Phase, ScoreLoop
+from processes.definition.model import (
+    ANY_PHASE,
+    Deliverable,
+    GatesWithoutSandbox,
+    Level,
+    Phase,
+    ScoreLoop,
+)
 from processes.definition.reading import Fields, Value, listed
 
 EM_DASH = "\N{EM DASH}"
@@ -61,6 +68,7 @@ def _read_phase(fields: Fields) -> Phase:
         description=fields.required_text("description"),
         depends_on=fields.texts("depends_on"),
         verification_tier=fields.read("verification_tier", lambda value: value.integer(1, 3), 1),
+        may_lower_tier=fields.flag("may_lower_tier"),
         model_tier=fields.text("model_tier"),
         is_critical_path=fields.flag("is_critical_path"),
         is_synthesis=fields.flag("is_synthesis"),
@@ -68,6 +76,7 @@ def _read_phase(fields: Fields) -> Phase:
         acceptance_criteria="\n".join(fields.texts("acceptance_criteria")),
         deliverables=fields.read("deliverables", _deliverables, ()),
         gates=fields.read("gates", _gates, ()),
+        gates_without_sandbox=fields.read("gates_without_sandbox", _gates_without_sandbox, None),
         score=fields.read("score", _score, None),
         custom_verifier=fields.text("custom_verifier", limit=200),
         max_attempts=fields.read(
@@ -122,6 +131,11 @@ def _gates(value: Value) -> tuple[str, ...] | None:
         return None
     words = [entry.word(GATES) for entry in entries]
     return tuple(dict.fromkeys(word for word in words if word is not None))
+
+
+def _gates_without_sandbox(value: Value) -> GatesWithoutSandbox | None:
+    word = value.word(tuple(GatesWithoutSandbox))
+    return None if word is None else GatesWithoutSandbox(word)
 
 
 def _score(value: Value) -> ScoreLoop | None:

@@ -75,6 +75,20 @@ def test_nobody_is_told_who_did_not_ask_for_security() -> None:
     assert reports({"requirements.txt": TOUCHED}, gates=("build", "test")) == []
 
 
+def test_a_run_says_that_no_known_vulnerabilities_are_loaded() -> None:
+    [without_lock_file] = reports({"main.py": b"x = 1\n"})
+    [with_lock_file] = reports({"requirements.txt": TOUCHED})
+    know()
+    loaded = reports({"main.py": b"x = 1\n"})
+
+    for report in (without_lock_file, with_lock_file):
+        assert report.status is Status.SKIPPED
+        assert report.detail.startswith("No known vulnerabilities ")
+        assert "loomverify advisories load" in report.detail
+        assert list(findings_of(report)) == []
+    assert loaded == []
+
+
 def test_what_nothing_is_known_of_is_skipped_and_not_even_read() -> None:
     know()
     broken = {"web/package-lock.json": b"{", "go.mod": b"module a", "go.sum": b"\xff"}

@@ -23,6 +23,7 @@ HUNCH = Claim("It will rain.", "inferred", "other")
 TEXT = "Buy the house. Wait for May. Prices rose. Rents will fall. It will rain. So it goes."
 PHASES = {
     "critical": {"is_critical_path": True},
+    "critical may lower": {"is_critical_path": True, "may_lower_tier": True},
     "synthesis": {"is_synthesis": True},
     "critical synthesis": {"is_critical_path": True, "is_synthesis": True},
     "other": {},

@@ -11,6 +11,7 @@ from processes.definition.model import (
     Deliverable,
     Enforcement,
     Expect,
+    GatesWithoutSandbox,
     Phase,
     ProcessPolicy,
     Rule,
@@ -158,6 +159,7 @@ def cases(draw: st.DrawFn, flags: st.SearchStrategy[Flags] = FLAGS) -> tuple[Cas
             is_synthesis=draw(st.booleans()),
             advisory=draw(st.booleans()),
             gates=draw(st.sampled_from([(), (), (), ("test",)])),
+            gates_without_sandbox=draw(st.sampled_from([None, *GatesWithoutSandbox])),
             custom_verifier=draw(st.sampled_from(["", "", "", "totals"])),
         )
         for name in (OTHER_PHASE, PHASE)

@@ -1,12 +1,20 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from tests.engine.cases import evaluate, told
+from processes.definition.model import GatesWithoutSandbox
+from tests.engine.cases import case, evaluate, ports, told
 from tests.tables import check_rows
+from verification.engine.climb import climb, conclude
 from verification.engine.evidence import ToolCall
+from verification.engine.gates import GateReport
+from verification.engine.golden.given import RecordedGates
+from verification.engine.outcome import Status
+
+MEDIUM_WITHOUT = {"gates_without_sandbox": GatesWithoutSandbox.MEDIUM}
 
 
 def enforcements(**about: Any) -> list[str]:
@@ -170,3 +178,32 @@ def test_what_a_phase_asks_for_and_nobody_runs_is_never_taken_for_passed(
 
     assert (conclusion.outcome, conclusion.verdict) == ("partial_verified", "undecided")
     assert conclusion.review_reasons == (code,)
+
+
+def test_a_phase_may_be_decided_without_its_gates_and_says_so() -> None:
+    conclusion = evaluate(output="fine", gates=["test"], of_phase=MEDIUM_WITHOUT)
+
+    [finding] = conclusion.findings
+    assert (conclusion.outcome, conclusion.verdict, conclusion.reason_code) == (
+        "pass",
+        "accept",
+        "",
+    )
+    assert (finding.rule, finding.reason_code) == ("not-run", "sandbox_unavailable")
+    assert (finding.enforcement, finding.verdict) == ("advisory", "unknown")
+    assert conclusion.review_reasons == ()
+    assert conclusion.confidence_level == "MEDIUM"
+
+
+def test_a_phase_that_asks_no_gate_says_nothing_of_a_sandbox() -> None:
+    assert evaluate(output="fine", of_phase=MEDIUM_WITHOUT).findings == ()
+
+
+def test_a_sandbox_that_was_lost_is_doubt_in_every_phase() -> None:
+    asked = case(output="fine", gates=["test"], of_phase=MEDIUM_WITHOUT)
+    lost = RecordedGates([GateReport("test", Status.ERROR, is_lost=True)])
+
+    conclusion = conclude(asked, list(climb(asked, replace(ports(), gates=lost))))
+
+    assert (conclusion.verdict, conclusion.reason_code) == ("undecided", "sandbox_unavailable")
+    assert conclusion.may_pass

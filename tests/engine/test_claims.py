@@ -15,6 +15,7 @@ from verification.engine.verifier import LEGACY_FLAGS, Flags
 
 EVIDENCE = (EvidenceItem("e1", text="It is so."),)
 CRITICAL, SYNTHESIS = {"is_critical_path": True}, {"is_synthesis": True}
+MAY_LOWER, OFF_CRITICAL = {"may_lower_tier": True}, {"is_critical_path": False}
 QUEUE = {"critical_path_behavior": "queue_follow_up"}
 BLOCKED_ADVICE = ("fail", "reject", "recommendation_unconfirmed")
 BLOCKED = ("fail", "reject", "unconfirmed_critical_path")
@@ -94,9 +95,10 @@ def test_without_claims_there_is_no_share_of_them() -> None:
         (A_THIRD, {"of_phase": {"advisory": True}}, WARNED),
         # The strictest that a phase says of itself.
         (A_THIRD, {"of_phase": {"advisory": True, **CRITICAL}}, BLOCKED),
-        # The task's own word stands above the phase's.
+        # A task raises its phase, and lowers it where the phase allows that.
         (A_THIRD, {"of_task": CRITICAL}, BLOCKED),
-        (A_THIRD, {"of_phase": CRITICAL, "of_task": {"is_critical_path": False}}, PARTLY),
+        (A_THIRD, {"of_phase": CRITICAL | MAY_LOWER, "of_task": OFF_CRITICAL}, PARTLY),
+        (A_THIRD, {"of_phase": CRITICAL, "of_task": OFF_CRITICAL}, BLOCKED),
         (ADVICE, {"flags": Flags(allow_partial_verified=False)}, ("fail", "reject", PARTLY[2])),
         (A_THIRD, {"flags": Flags(unconfirmed_supporting_threshold=0.5)}, FINE),
         # The old engine did not look at claims.

@@ -46,6 +46,12 @@ JUDGED: Any = {"tier_requested": 2, "tier_achieved": 2}
 TESTED: Any = {"gates": (PASSED_TESTS,)}
 LOW = finding(reason_code="low_confidence", enforcement=ADVISORY)
 NO_TESTS = finding(reason_code="no_tests", enforcement=ADVISORY)
+NO_SANDBOX = finding(
+    reason_code="sandbox_unavailable",
+    enforcement=ADVISORY,
+    verdict=FindingVerdict.UNKNOWN,
+    source=Source.GATE,
+)
 CONCERN = finding(source=Source.LLM, enforcement=ADVISORY)
 BROKEN = finding(reason_code="syntax_invalid", enforcement=ADVISORY, path="m.py")
 
@@ -91,6 +97,8 @@ def gate_code(code: str, **fields: Any) -> Finding:
         ([gate_code("tests_failed"), CONCERN], {}, REJECT, FAILED),
         ([gate_code("install_failed"), NO_TESTS], {}, REJECT, FAILED),
         ([finding(), NO_TESTS], {}, REJECT, MEDIUM),
+        ([NO_SANDBOX], JUDGED, ACCEPT, MEDIUM),
+        ([finding(), NO_SANDBOX], {}, REJECT, FAILED),
         ([finding(), LOW], {}, REJECT, MEDIUM),
         ([NO_TESTS], JUDGED, ACCEPT, MEDIUM),
         ([gate_code("gate_timed_out"), NO_TESTS], {}, REJECT, FAILED),

@@ -54,6 +54,8 @@ phases:
     acceptance_criteria: done
     deliverables: ["a-b.md — first", c.csv]
     gates: [install, test]
+    gates_without_sandbox: Medium
+    may_lower_tier: true
     score: {threshold: 7.5, max_iterations: 4}
     custom_verifier: mine
     max_attempts: 5
@@ -63,7 +65,7 @@ verification:
   policy:
     mode: static_first
     max_attempts: 4
-    static_checks: {tool_success_policy: method_resilient, lint_commands: plan, gate_seconds: {test: 600}, syntax_policy: all}
+    static_checks: {tool_success_policy: method_resilient, lint_commands: plan, gates_without_sandbox: medium, gate_seconds: {test: 600}, syntax_policy: all}
     semantic_checks:
       - {id: extra, check: Look twice., severity: error, enforcement: hard, scope: phase}
       - {name: helper, capability: browser}

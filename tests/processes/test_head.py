@@ -45,6 +45,9 @@ def values(source: str) -> dict[str, Any]:
         ({"tool_success_policy": "all_tools_hard"}, ["static_checks: {mine: 1}"]),
         ({"lint_commands": "plan"},
          ["static_checks: {tool_success_policy: method_resilient, mine: 1, lint_commands: plan}"]),
+        ({"gates_without_sandbox": "medium"},
+         ["static_checks: {tool_success_policy: method_resilient, mine: 1, "
+          "gates_without_sandbox: medium}"]),
         ({"critical_path_behavior": "queue_follow_up"},
          ["remediation:", "critical_path_behavior: queue_follow_up"]),
         ({"remediation_attempts": 0}, ["remediation:", "retry_budget:", "max_attempts: 0"]),

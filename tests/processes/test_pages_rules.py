@@ -446,7 +446,8 @@ def test_a_form_of_a_phase_that_is_gone_adds_it_again(desk: Desk) -> None:
 def test_a_phase_is_added_renamed_and_deleted_and_each_is_undone(desk: Desk) -> None:
     sent = {**form_of(desk.get("draft_phase_new")), "id": "ship", "description": "Ship it."}
 
-    desk.post("draft_phase_new", **{**sent, "after": "build", "gates": ["build", "test"]})
+    sent |= {"gates": ["build", "test"], "gates_without_sandbox": "medium", "may_lower_tier": "on"}
+    desk.post("draft_phase_new", **{**sent, "after": "build"})
     added = desk.get("draft_phases").context["checked"].definition.phases
     renamed = {**form_of(desk.get("draft_phase", 2)), "id": "write-up"}
     desk.post("draft_phase", 2, **renamed)
@@ -457,6 +458,7 @@ def test_a_phase_is_added_renamed_and_deleted_and_each_is_undone(desk: Desk) -> 
     assert [(one.id, one.gates) for one in added] == [
         ("build", ()), ("ship", ("build", "test")), ("write", ()),
     ]  # fmt: skip
+    assert (added[1].gates_without_sandbox, added[1].may_lower_tier) == ("medium", True)
     assert named.applies_to_phases == ("write-up",)
     assert "would name no phase any more" in said(desk.get("draft_phases"))
     assert refused.status_code == 302

@@ -67,6 +67,8 @@ def test_what_is_not_changed_stays_to_the_byte(name: str) -> None:
         ("build", {"gates": ["test", "lint", "run"]}, ["gates: [test, lint, run]"]),
         ("build", {"gates": ["lint"]}, ["gates: [lint]"]),
         ("build", {"gates": []}, []),
+        ("build", {"gates_without_sandbox": "medium"}, ["gates_without_sandbox: medium"]),
+        ("plan", {"may_lower_tier": True}, ["may_lower_tier: true"]),
         ("build", {"score_threshold": 9.5}, ["score: {threshold: 9.5}"]),
         ("build", {"score_max_iterations": 4}, ["score: {threshold: 7, max_iterations: 4}"]),
         ("build", {"score_threshold": None, "score_max_iterations": None}, []),

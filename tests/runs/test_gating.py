@@ -30,7 +30,7 @@ from verification.engine.reports.model import (
     TestCounts,
 )
 from verification.golden.cases import making
-from verification.runs import heartbeats, relay, wake, worker
+from verification.runs import heartbeats, relay, retention, wake, worker
 from verification.runs.evidence_store import digest_of, store_contents
 from verification.runs.gating import ports
 from verification.runs.gating.base import Base
@@ -46,6 +46,16 @@ phases:
     acceptance_criteria: It works
     gates: [build, test]
     score: {threshold: 8.0, max_iterations: 10}
+"""
+WITHOUT_SANDBOX = """\
+name: coding
+phases:
+  - id: implement
+    description: Write it
+    acceptance_criteria: It works
+    gates: [build, test]
+verification:
+  policy: {static_checks: {gates_without_sandbox: medium}}
 """
 LOG = b"1 failed, 3 passed\n"
 FAILURE = TestCase("test_add", CaseStatus.FAILED, "tests", "assert 3 == 4", "tests/a.py", 7)
@@ -295,6 +305,48 @@ def test_where_the_operator_wants_no_sandbox_a_person_is_asked_at_once(
     found = told(coding, run)
     assert (found["state"], found["outcome"]) == ("finished", "partial_verified")
     assert (found["verdict"], found["review"]["state"]) == ("undecided", "pending")
+
+
+@pytest.mark.parametrize("is_off", [True, False])
+def test_a_phase_that_needs_no_sandbox_is_decided_where_there_never_was_one(
+    agent: Caller, monkeypatch: pytest.MonkeyPatch, is_off: bool
+) -> None:
+    new_process(agent.project, WITHOUT_SANDBOX)
+    setting = replace(environment(), sandbox="off" if is_off else "docker")
+    monkeypatch.setattr(ports, "environment", lambda: setting)
+
+    run = agent.submit(process="coding")
+
+    [finding] = run["findings"]
+    assert (run["state"], run["outcome"], run["verdict"]) == ("finished", "pass", "accept")
+    assert (run["confidence_level"], run["review"]["state"]) == ("MEDIUM", "not_required")
+    assert (finding["reason_code"], finding["enforcement"]) == ("sandbox_unavailable", "advisory")
+    assert "there is no sandbox" in run["feedback"]["text"]
+
+
+def test_a_sandbox_that_was_seen_and_is_gone_is_an_outage(agent: Caller) -> None:
+    new_process(agent.project, WITHOUT_SANDBOX)
+    beat(timedelta(days=40))
+    retention.forget_spent()
+
+    run = agent.submit(process="coding")
+
+    assert run["state"] == "queued", "it waits for the sandbox"
+    assert run["undecided"]["reason_code"] == "sandbox_unavailable"
+    assert {one["enforcement"] for one in run["findings"]} == {"hard"}
+
+
+def test_a_sandbox_that_is_switched_off_is_no_outage(
+    agent: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    new_process(agent.project, WITHOUT_SANDBOX)
+    beat()
+    off = replace(environment(), sandbox="off")
+    monkeypatch.setattr(ports, "environment", lambda: off)
+
+    run = agent.submit(process="coding")
+
+    assert (run["verdict"], run["confidence_level"]) == ("accept", "MEDIUM")
 
 
 def test_a_case_made_of_a_run_holds_what_its_gates_said(

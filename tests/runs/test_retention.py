@@ -16,7 +16,7 @@ from verification.runs.evidence_store import (
     store_contents,
     stored_contents,
 )
-from verification.runs.models import Blob, Finding, OutboxEvent, Run
+from verification.runs.models import Blob, Finding, Heartbeat, OutboxEvent, Run
 
 LATER = timedelta(days=400)
 
@@ -107,3 +107,16 @@ def test_what_was_handed_on_is_forgotten_after_a_week(agent: Caller) -> None:
 
     retention.forget_spent(timezone.now() + timedelta(days=8))
     assert not OutboxEvent.objects.exists()
+
+
+def test_the_latest_process_of_each_role_is_remembered(db: None) -> None:
+    now = timezone.now()
+    for role, name, days in (
+        ("worker", "a", 0), ("worker", "b", 9), ("worker-sandbox", "c", 9),
+        ("worker-sandbox", "d", 10), ("relay", "e", 30),
+    ):  # fmt: skip
+        Heartbeat.objects.create(role=role, name=name, at=now - timedelta(days=days))
+
+    retention.forget_spent(now)
+
+    assert set(Heartbeat.objects.values_list("name", flat=True)) == {"a", "c", "e"}

@@ -108,9 +108,9 @@ def test_the_phase_asks_for_the_tier_unless_the_run_does(agent: Caller, project:
     new_process(project, TWO_PHASES)
 
     asked = agent.post("/runs", body_of(process="two-phases", phase="check"))
-    chosen = agent.post("/runs", body_of(process="two-phases", phase="check", tier=1))
+    chosen = agent.post("/runs", body_of(process="two-phases", phase="check", tier=3))
 
-    assert (asked.json()["tier_requested"], chosen.json()["tier_requested"]) == (2, 1)
+    assert (asked.json()["tier_requested"], chosen.json()["tier_requested"]) == (2, 3)
 
 
 def test_without_a_key_nothing_is_said(agent: Caller) -> None:

@@ -67,7 +67,7 @@ class CustomVerifiers(Protocol):
 class Ports:
     """`clock` gives monotonic seconds. `judge` None: no model can be asked from here.
 
-    `gates` None: there is no sandbox.
+    `gates` None: this installation has no sandbox, so that none was lost.
     """
 
     workspace: Workspace

@@ -260,7 +260,8 @@ def _confidence_level(
 def _level_of_reject(findings: Sequence[Finding]) -> ConfidenceLevel:
     """FAILED if what was measured is certain. A judge's word, or doubt beside it, is MEDIUM."""
     counted = [finding for finding in findings if _counts(finding)]
-    codes = {finding.reason_code for finding in counted}
+    # A phase that is decided without gates is as sure of a reject as one that asks for none.
+    codes = {finding.reason_code for finding in counted if not _is_without_gates(finding)}
     was_cut_off = any(
         finding.reason_code in _CUT_OFF and finding.enforcement is Enforcement.HARD
         for finding in counted
@@ -294,6 +295,11 @@ def _may_land(known: Known, findings: Sequence[Finding], loop: Loop | None) -> b
             and not (judge_passed and known.auto_commit is AutoCommit.JUDGE_IS_ENOUGH)
         )
     )
+
+
+def _is_without_gates(finding: Finding) -> bool:
+    is_advisory = finding.enforcement is Enforcement.ADVISORY
+    return finding.reason_code == "sandbox_unavailable" and is_advisory
 
 
 def _is_certain_syntax_error(finding: Finding) -> bool:

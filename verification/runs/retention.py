@@ -88,10 +88,14 @@ def sweep_content(now: datetime | None = None) -> int:
 
 
 def forget_spent(now: datetime | None = None) -> None:
-    """Delete notices that were handed on, and processes not seen for long."""
+    """Delete notices that were handed on, and processes not seen for long.
+
+    The latest process of each role stays: it is the record that this installation has such a one.
+    """
     past = (now or timezone.now()) - SPENT_AGE
     OutboxEvent.objects.filter(dispatched_at__lt=past).delete()
-    Heartbeat.objects.filter(at__lt=past).delete()
+    newer = Heartbeat.objects.filter(role=OuterRef("role"), at__gt=OuterRef("at"))
+    Heartbeat.objects.filter(Exists(newer), at__lt=past).delete()
 
 
 def _forget_unnamed_blobs(project: Project, now: datetime) -> None:

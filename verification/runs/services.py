@@ -21,6 +21,7 @@ from processes.definition.model import Definition, Phase
 from processes.models import Process, ProcessVersion
 from processes.selectors import definition_of
 from verification.engine.attempts import budget, candidate_sha256
+from verification.engine.floors import tier_of
 from verification.runs import events, flags
 from verification.runs.evidence_store import Digest, name_blobs
 from verification.runs.intake.schemas import RunIn
@@ -210,7 +211,7 @@ def _store(access: Access, intake: Intake) -> Run:
         candidate_sha256=candidate_sha256(submission),
         submitted_key=access.actor.api_key,
         submitted_user=access.actor.user,
-        tier_requested=intake.body.tier or target.phase.verification_tier,
+        tier_requested=tier_of(target.phase, intake.body.tier),
         asks_gates=bool(target.phase.gates),
         next_at=now + timedelta(seconds=1),
         created_at=now,

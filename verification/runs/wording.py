@@ -172,9 +172,7 @@ NOT_BLAMED = "The work is not blamed and no attempt was counted."
 
 # What whoever runs the place can do, where the fault is not with the work.
 REMEDIES = {
-    "verifier_unavailable": (
-        "Set LOOMVERIFY_JUDGE_MODEL, restart and verify again, or submit it for tier 1."
-    ),
+    "verifier_unavailable": "Set LOOMVERIFY_JUDGE_MODEL, restart and verify again.",
     "sandbox_unavailable": "Verify again once the sandbox runs.",
     "rate_limited": "Verify again later.",
     "infra_verifier_error": "Settings, Judges tests the connection; verify again once it answers.",

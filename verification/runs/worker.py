@@ -22,7 +22,7 @@ from verification.engine.verifier import ENGINE_BUILD
 from verification.runs import casting, events, leases, statements
 from verification.runs.evidence_store import StoredWorkspace
 from verification.runs.finish import finish
-from verification.runs.gating.ports import absent
+from verification.runs.gating.ports import unreached
 from verification.runs.gating.sandboxed import SandboxGates
 from verification.runs.holding import LeaseLost
 from verification.runs.judging import StoredJudge
@@ -106,9 +106,10 @@ def _load(lease: Lease, begun: Begun, *, in_sandbox: bool) -> tuple[Work, Case, 
     workspace = StoredWorkspace(work.project_uuid, files)
     gates: Gates | None = None
     if case.phase.gates:
-        gates = absent()
-        if in_sandbox and gates is not None:
+        if in_sandbox and environment().sandbox != "off":
             gates = SandboxGates(work, begun, files, workspace, lease, probe().code_lines)
+        else:
+            gates = unreached(case)
     return work, case, Ports(workspace, probe(), time.monotonic, judge, custom(), gates), judge
 
 

@@ -27,6 +27,7 @@ phases:
     description: Write it
     acceptance_criteria: It works
     verification_tier: 2
+    may_lower_tier: true
 """
 BASE = {"app.py": "def add(a, b):\n    return a + b\n", "notes.txt": "One.\nTwo.\nThree.\n"}
 ENVIRONMENT = {

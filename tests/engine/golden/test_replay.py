@@ -118,12 +118,27 @@ def test_a_history_that_ended_for_no_known_reason_cannot_be_replayed() -> None:
 
 
 def test_the_phases_own_tier_is_climbed_where_a_case_names_none() -> None:
-    about: dict[str, Any] = {"of_phase": {"verification_tier": 2}}
+    about: dict[str, Any] = {"of_phase": {"verification_tier": 2, "may_lower_tier": True}}
 
     own, named = (golden(answered(PASSING), **about).but(tier=tier) for tier in (None, 1))
 
     assert [one["tier"] for one in own.replayed().observed["tiers"]] == [1, 2]
     assert [one["tier"] for one in named.replayed().observed["tiers"]] == [1]
+
+
+@pytest.mark.parametrize(
+    ("tier", "of_task", "field"),
+    [(1, {}, "tier: "), (2, {"is_critical_path": False}, "task.is_critical_path: ")],
+)
+def test_a_case_below_its_phase_is_not_replayed(
+    tier: int, of_task: dict[str, Any], field: str
+) -> None:
+    of_phase = {"verification_tier": 2, "is_critical_path": True}
+
+    case = golden(answered(PASSING), of_phase=of_phase, of_task=of_task, tier=tier)
+
+    with pytest.raises(CannotReplay, match=f"^{field}The phase write "):
+        case.replayed()
 
 
 def test_a_replay_goes_through_the_engine_and_reads_no_verdict() -> None:

@@ -9,6 +9,8 @@ from processes.definition.load import load
 from processes.lint_command import lint as lint_files
 from tests.processes.files import SMALL, WITH_EVERYTHING, with_phase, with_rule
 
+NEVER = ("rule.never_violated", "verification.rules[0].check")
+ALWAYS = ("rule.always_violated", "verification.rules[0].check")
 REGEX = {"type": "regex", "applies_to_phases": "build"}
 
 
@@ -44,6 +46,13 @@ def test_a_process_without_mistakes_has_no_warnings() -> None:
             with_rule(**REGEX, requires_exact_cardinality="true"),
             ("rule.field_without_effect", "verification.rules[0]"),
         ),
+        (with_rule(**REGEX, check="TODO^"), NEVER),
+        (with_rule(**REGEX, check="'x*'", expect="match"), NEVER),
+        (with_rule(**REGEX, check="'x*'", min_count=1), NEVER),
+        (with_rule(**REGEX, min_count=0), NEVER),
+        (with_rule(**REGEX, check="'x*'"), ALWAYS),
+        (with_rule(**REGEX, check="TODO^", expect="match"), ALWAYS),
+        (with_rule(**REGEX, check="TODO^", min_count=2), ALWAYS),
         (
             SMALL + "    - {name: twin, check: TODO, type: regex, applies_to_phases: '*'}\n",
             ("rule.overlap", "verification.rules[1]"),
@@ -58,6 +67,13 @@ def test_a_probable_mistake_is_a_warning_with_its_place(
     source: str, expected: tuple[str, str]
 ) -> None:
     assert warnings_of(source) == [expected]
+
+
+def test_a_count_that_some_text_satisfies_and_another_violates_is_no_warning() -> None:
+    exactly_none = with_rule(**REGEX, min_count=0, requires_exact_cardinality="true")
+    exactly_one = with_rule(**REGEX, check="'x*'", min_count=1, requires_exact_cardinality="true")
+
+    assert warnings_of(exactly_none) == warnings_of(exactly_one) == []
 
 
 def test_doubt_is_never_a_warning() -> None:

@@ -14,6 +14,7 @@ from processes.definition.model import (
     Deliverable,
     Enforcement,
     Expect,
+    GatesWithoutSandbox,
     Level,
     LintCommands,
     Rule,
@@ -87,6 +88,8 @@ def test_what_a_file_leaves_out_has_defaults() -> None:
     assert (definition.risk_level, definition.phase_mode) == ("medium", "guided")
     assert definition.policy.tool_success_policy is ToolSuccessPolicy.ALL_TOOLS_HARD
     assert definition.policy.lint_commands is LintCommands.TABLE
+    assert definition.policy.gates_without_sandbox is GatesWithoutSandbox.UNDECIDED
+    assert (phase.gates_without_sandbox, phase.may_lower_tier) == (None, False)
     assert definition.policy.max_attempts is None
     assert definition.remediation == {"critical_path_behavior": "block", "max_attempts": 2}
     assert (phase.verification_tier, phase.confidence_floor, phase.advisory) == (1, 0.6, False)
@@ -103,6 +106,8 @@ def test_everything_a_file_can_say_is_read() -> None:
     assert definition.remediation_instructions["evidence_gap"] == "Find proof."
     assert definition.policy.max_attempts == 4
     assert definition.policy.lint_commands is LintCommands.PLAN
+    assert definition.policy.gates_without_sandbox is GatesWithoutSandbox.MEDIUM
+    assert (phase.gates_without_sandbox, phase.may_lower_tier) == (GatesWithoutSandbox.MEDIUM, True)
     assert definition.policy.gate_seconds == {"test": 600}
     assert definition.policy.review.sample_rate == 0.1
     assert definition.remediation["strategies"] == [{"id": "s"}]
@@ -117,6 +122,31 @@ def test_everything_a_file_can_say_is_read() -> None:
     assert rule.applies_to_phases == ("a",)
     assert (rule.min_count, rule.requires_exact_cardinality) == (2, True)
     assert rule.examples.failing == ("b",)
+
+
+@check_rows(
+    ("gates", "of_phase", "of_process", "needs_sandbox"),
+    [
+        ("test", None, None, True),
+        ("test", None, "medium", False),
+        ("test", "medium", None, False),
+        ("test", "medium", "undecided", False),
+        ("test", "undecided", "medium", True),
+        (None, None, None, False),
+    ],
+)
+def test_a_phase_decides_before_its_process_what_gates_without_a_sandbox_mean(
+    gates: str | None, of_phase: str | None, of_process: str | None, needs_sandbox: bool
+) -> None:
+    lines = ["name: small", "phases:", "  - id: build", "    description: Build it"]
+    lines += [f"    gates: {gates}"] if gates else []
+    lines += [f"    gates_without_sandbox: {of_phase}"] if of_phase else []
+    setting = f"{{static_checks: {{gates_without_sandbox: {of_process}}}}}"
+    lines += [f"verification: {{policy: {setting}}}"] if of_process else []
+
+    definition = definition_of("\n".join(lines))
+
+    assert definition.needs_sandbox(definition.phases[0]) is needs_sandbox
 
 
 def test_a_file_of_the_first_system_loads_as_it_is() -> None:

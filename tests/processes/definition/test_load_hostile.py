@@ -244,6 +244,19 @@ RULE = "verification:\n  rules:\n  - {name: r, check: c, "
         (f"{IN_PHASE}score: {{max_iterations: 0}}}}\n", "phases[0].score.max_iterations"),
         (f"{IN_PHASE}custom_verifier: {'x' * 201}}}\n", "phases[0].custom_verifier"),
         *(
+            (f"{IN_PHASE}{key}: {odd}}}\n", f"phases[0].{key}")
+            for key in ("gates_without_sandbox", "may_lower_tier")
+            for odd in ("HIGH", "2", "[medium]", "{a: b}", '""', "null")
+        ),
+        *(
+            (
+                f"{HEAD}verification: {{policy: {{static_checks: "
+                f"{{gates_without_sandbox: {odd}}}}}}}\n",
+                "verification.policy.static_checks.gates_without_sandbox",
+            )
+            for odd in ("HIGH", "[medium]", "null")
+        ),
+        *(
             (
                 f"{HEAD}verification: {{policy: {{static_checks: {{gate_seconds: {{test: {odd}}}}}}}}}\n",
                 "verification.policy.static_checks.gate_seconds.test",

@@ -57,7 +57,7 @@ def reports_of(
     if kind is None:
         return (Judged(replace(told, detail="It is no lock file.")),)
     if knowledge is None:
-        why = f"No known vulnerabilities of {kind.ecosystem} are loaded: loomverify advisories load"
+        why = f"No known vulnerabilities of {kind.ecosystem} are loaded: loomverify advisories load FILE"
         return (Judged(replace(told, detail=why)),)
     try:
         if content is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from processes.definition.model import Enforcement
 from verification.engine.case import Case, Ports
@@ -17,11 +18,15 @@ ID = "not-run"
 def not_run(case: Case, ports: Ports) -> Iterator[Observation]:
     if case.phase.gates and ports.gates is None:
         gates = ", ".join(case.phase.gates)
-        yield _missing(
+        missing = _missing(
             "sandbox_unavailable",
             f"The phase asks for the gates {gates}, and there is no sandbox to run them in.",
             Source.GATE,
         )
+        if case.definition.needs_sandbox(case.phase):
+            yield missing
+        else:
+            yield replace(missing, enforcement=Enforcement.ADVISORY)
     if _is_wanting(case.phase.custom_verifier, ports):
         yield _missing(
             "verifier_unavailable",

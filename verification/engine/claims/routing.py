@@ -11,6 +11,7 @@ from verification.engine.case import Case
 from verification.engine.claims.labels import CONFIRMED, is_recommendation
 from verification.engine.claims.settlement import ClaimState, CountedClaim
 from verification.engine.finding import Finding
+from verification.engine.floors import is_on_critical_path
 from verification.engine.outcome import Source
 
 ID = "claims"
@@ -47,9 +48,8 @@ class Shortfall:
 
 
 def is_critical(case: Case) -> bool:
-    """The task's word stands above the phase's."""
-    of_task = case.submission.task.is_critical_path
-    return case.phase.is_critical_path if of_task is None else of_task
+    """Return whether the work is on the critical path: a task may put it there."""
+    return is_on_critical_path(case.phase, case.submission.task.is_critical_path)
 
 
 def route_of(case: Case, *, recommends: bool) -> Route:

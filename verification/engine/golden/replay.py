@@ -22,6 +22,7 @@ from verification.engine.climb import Conclusion, climb, conclude
 from verification.engine.decision import TaskState
 from verification.engine.evidence import Probe, Workspace
 from verification.engine.feedback import feedback_of
+from verification.engine.floors import tier_of, values_below_phase
 from verification.engine.golden.given import Given, RecordedGates
 from verification.engine.golden.observing import Observed, observed_of
 from verification.engine.golden.recordings import Played, RecordedJudge
@@ -107,10 +108,17 @@ def replay(given: Given, definition: Definition, verifier: VerifierSpec, world: 
 
 
 def case_of(given: Given, definition: Definition, verifier: VerifierSpec, world: World) -> Case:
-    """Raises `CannotReplay` where the process has no such phase."""
+    """Return what the engine verifies.
+
+    Raises:
+        CannotReplay: the process has no such phase, or the case lowers its tier.
+    """
     phase: Phase | None = definition.phase(given.phase)
     if phase is None:
         raise CannotReplay(f"The process has no phase {given.phase!r}.")
+    of_task = given.submission.task.is_critical_path
+    for value in values_below_phase(phase, tier=given.tier, is_critical_path=of_task):
+        raise CannotReplay(f"{'.'.join(value.field)}: {value.message}")
     if world.live is None:
         verifier = replace(verifier, models=given.seats.models)
     return Case(
@@ -118,7 +126,7 @@ def case_of(given: Given, definition: Definition, verifier: VerifierSpec, world:
         phase=phase,
         submission=given.submission,
         verifier=verifier,
-        tier=given.tier or phase.verification_tier,
+        tier=tier_of(phase, given.tier),
         fence=given.fence,
         nonce="replay",
         attempt=given.history.attempts_used + 1,

@@ -12,6 +12,7 @@ from loomverify.errors import InputError, Issue, Loc
 from processes.definition.model import Definition
 from processes.models import Process
 from processes.selectors import definitions_of
+from verification.engine.floors import values_below_phase
 from verification.engine.outcome import Outcome, Verdict
 from verification.golden.documents.parsing import BODY, CaseFile, parse_cases
 from verification.golden.documents.reading import read_case
@@ -117,9 +118,15 @@ def _unfit(
 ) -> Iterator[tuple[Loc, str]]:
     unjudged = "the case can be stored, and could not be judged"
     definition = own or known.get(case["process"])
-    if definition is not None and definition.phase(case["phase"]) is None:
+    phase = definition.phase(case["phase"]) if definition else None
+    if phase is not None:
+        of_task = (case["run"].get("task") or {}).get("is_critical_path")
+        for value in values_below_phase(phase, tier=case.get("tier"), is_critical_path=of_task):
+            place = value.field if value.field == ("tier",) else ("run", *value.field)
+            yield place, f"{value.message.rstrip('.')}: {unjudged}"
+    elif definition is not None:
         yield ("phase",), f"The process has no phase {case['phase']!r}: {unjudged}"
-    elif definition is None and not case.get("process_text"):
+    elif not case.get("process_text"):
         yield ("process",), f"No process {case['process']!r} is published here: {unjudged}"
     expected = case["expected"]
     outcome, verdict = expected.get("outcome"), expected.get("verdict")

@@ -62,7 +62,7 @@ def document_of_run(
         "guards": _guarded(run),
         "process": run.process.slug,
         "phase": run.phase_id,
-        "tier": run.tier_requested,
+        "tier": run.submission.body.get("tier"),
         "provenance": _provenance(run, evaluation),
         **_recorded(run, evaluation, fence_of(run.project.uuid, run.submission.body, digests)),
         "expected": expected_of(run, evaluation, expected_outcome),

@@ -14,6 +14,7 @@ from loomverify.accounts.access import Access
 from processes.definition.model import ANY_PHASE, Definition, Phase
 from processes.selectors import definition_of
 from verification.engine import reviewing
+from verification.engine.floors import is_on_critical_path
 from verification.engine.outcome import Outcome, Verdict
 from verification.reviews import disclosure
 from verification.reviews.item.parts import (
@@ -206,8 +207,7 @@ class ItemPage:
     @property
     def is_critical_path(self) -> bool:
         of_task = self.page.body.get("task", {}).get("is_critical_path")
-        of_phase = self.phase is not None and self.phase.is_critical_path
-        return of_phase if of_task is None else bool(of_task)
+        return is_on_critical_path(self.phase, of_task) if self.phase else bool(of_task)
 
     @cached_property
     def rules(self) -> list[AskedRule]:

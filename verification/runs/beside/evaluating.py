@@ -149,7 +149,7 @@ def _cast(
     case = casting.case_of(loaded.work, loaded.files, begun, tier=tier, nonce=nonce)
     judge = casting.judge_of(hold, loaded.work, begun)
     workspace = StoredWorkspace(loaded.work.project_uuid, loaded.files)
-    gates = reported(loaded.work.run_id) if case.phase.gates else None
+    gates = reported(loaded.work.run_id, case) if case.phase.gates else None
     ports = Ports(workspace, worker.probe(), time.monotonic, judge, worker.custom(), gates)
     return case, ports, judge
 

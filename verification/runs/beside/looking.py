@@ -10,6 +10,7 @@ from uuid import UUID
 from django.db import connection
 
 from processes.selectors import definition_of
+from verification.engine.floors import tier_of
 from verification.engine.outcome import Purpose
 from verification.runs import casting
 from verification.runs.models import Evaluation
@@ -44,11 +45,11 @@ class Looked:
     live_process_version_id: int
 
     def tier(self, process_version_id: int) -> int:
-        """The tier asked for under a version of the process: its phase decides, if nobody did."""
-        if self.tier_asked or process_version_id == self.process_version_id:
+        """Return the tier of the run under a version of the process."""
+        if process_version_id == self.process_version_id:
             return self.tier_requested
         phase = definition_of(process_version_id).phase(self.phase_id)
-        return phase.verification_tier if phase else self.tier_requested
+        return tier_of(phase, self.tier_asked) if phase else self.tier_requested
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from verification.engine.case import Case
 from verification.engine.gates import GateReport, Gates
 from verification.engine.golden.given import RecordedGates
 from verification.engine.outcome import COUNTING, Status
+from verification.runs import heartbeats
 from verification.runs.models import GateResult
 
 NO_WORKER = "No worker was there that a Docker engine answers."
@@ -28,12 +29,20 @@ class LostGates:
         ]
 
 
-def absent() -> Gates | None:
-    """What is given where no sandbox can be reached; None: the operator wants none."""
-    return None if environment().sandbox == "off" else LostGates()
+def unreached(case: Case) -> Gates | None:
+    """Return the port where no sandbox can be reached. None: this installation has none.
+
+    A sandbox that reported before is lost, and so is one that a phase cannot do without: it may
+    still be starting.
+    """
+    if environment().sandbox == "off":
+        return None
+    has_sandbox = heartbeats.last_seen(heartbeats.WORKER_SANDBOX) is not None
+    needs_sandbox = case.definition.needs_sandbox(case.phase)
+    return LostGates() if has_sandbox or needs_sandbox else None
 
 
-def reported(run_id: int) -> Gates | None:
+def reported(run_id: int, case: Case) -> Gates | None:
     """What the gates reported when the run counted: beside it, nothing is run again."""
     counted = GateResult.objects.filter(
         evaluation__run=run_id, evaluation__purpose__in=COUNTING
@@ -42,4 +51,4 @@ def reported(run_id: int) -> Gates | None:
     reports = [
         GateReport.from_json(report) for evaluation, report in rows if evaluation == rows[0][0]
     ]
-    return RecordedGates(reports) if reports else absent()
+    return RecordedGates(reports) if reports else unreached(case)

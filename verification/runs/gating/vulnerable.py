@@ -26,6 +26,11 @@ from verification.runs.gating.trial import State
 
 MAX_LOCK_FILES = 50
 MAX_TOTAL_BYTES = 8_000_000
+ADVISORIES = "known vulnerabilities"
+NONE_LOADED = (
+    "No known vulnerabilities are loaded, so that no lock file is compared with them. "
+    "An operator loads them: loomverify advisories load FILE."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +71,9 @@ class Looked:
 def lock_file_reports(
     case: Case, workspace: Workspace, base: State | None = None
 ) -> list[GateReport]:
-    """Of each lock file, where the phase asks for `security`.
+    """Report on each lock file, where the phase asks for `security`.
 
+    Where nothing is loaded and no lock file says so, one report does.
     What is known changes by the day: none of them is taken over from another run.
     """
     if SECURITY not in case.phase.gates:
@@ -80,6 +86,8 @@ def lock_file_reports(
     if any(_ecosystem(one) in taken for one in left_out):
         why = f"{len(left_out)} more lock files than are compared with known vulnerabilities."
         reports.append(GateReport(SECURITY, Status.ERROR, "other lock files", detail=why))
+    if not (taken or reports):
+        reports.append(GateReport(SECURITY, Status.SKIPPED, ADVISORIES, detail=NONE_LOADED))
     return reports
 
 

@@ -12,7 +12,9 @@ from typing import IO, Any
 from django.http import HttpRequest
 
 from loomverify.accounts.access import Access
-from loomverify.errors import InputError, Loc
+from loomverify.errors import InputError, Issue, Loc
+from processes.definition.model import Phase
+from verification.engine.floors import BELOW_PHASE, values_below_phase
 from verification.runs import services
 from verification.runs.evidence_store import Digest, digest_of, store_contents
 from verification.runs.intake import changes
@@ -99,6 +101,7 @@ def _submit(
     redaction = Redaction(access.project.redaction_patterns)
     run = _named(run, redaction)
     target = services.find_target(access=access, body=run)
+    _refuse_below_phase(run, target.phase, loc)
     if run.remediation is not None:
         check_named(
             access,
@@ -130,6 +133,13 @@ def _submit(
         keep_change=change.keep if change else None,
     )
     return services.submit_run(access=access, intake=intake)
+
+
+def _refuse_below_phase(run: RunIn, phase: Phase, loc: Loc) -> None:
+    below = values_below_phase(phase, tier=run.tier, is_critical_path=run.task.is_critical_path)
+    issues = [Issue(BELOW_PHASE, value.message, (*loc, *value.field)) for value in below]
+    if issues:
+        raise InputError.of(issues)
 
 
 def _named(run: RunIn, redaction: Redaction) -> RunIn:

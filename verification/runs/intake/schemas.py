@@ -29,7 +29,13 @@ class TaskIn(Strict):
     plan: Text | None = None
     acceptance_criteria: Text | None = None
     expected_outputs: Annotated[list[Path], Field(max_length=MAX_FILES)] | None = None
-    is_critical_path: bool | None = None
+    is_critical_path: Annotated[
+        bool | None,
+        Field(
+            description="Null: as the phase says. False on a phase of the critical path is refused "
+            "with `tier.below_phase`, unless the phase says `may_lower_tier: true`."
+        ),
+    ] = None
     max_attempts: Annotated[int, Field(ge=1, le=100)] | None = None
 
 
@@ -98,7 +104,13 @@ class RunIn(Strict):
     task: TaskIn
     process_version: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = None
     phase: Name | None = None
-    tier: Annotated[int, Field(ge=1, le=3)] | None = None
+    tier: Annotated[
+        Annotated[int, Field(ge=1, le=3)] | None,
+        Field(
+            description="The highest tier; null: the phase's own. A lower one is refused with "
+            "`tier.below_phase`, unless the phase says `may_lower_tier: true`."
+        ),
+    ] = None
     output: Text | None = None
     tool_calls: Annotated[list[ToolCallIn], Field(max_length=MAX_LIST)] | None = None
     files: Files | None = None
