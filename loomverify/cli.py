@@ -203,7 +203,7 @@ COMMANDS: dict[str, tuple[Command, str]] = {
     "run": (_run, "everything in one terminal: database, web, workers, relay"),
     "submit": (_submit, "pack a folder, submit it, wait, say why"),
     "processes": (_processes, "lint PATH…: errors with path and line, of files and folders"),
-    "golden": (_golden, "run: replay the golden corpus, say what regressed; check: here"),
+    "golden": (_golden, "run: replay the golden corpus, say which cases fail; check: here"),
     "web": (_web, "the web server alone"),
     "worker": (_worker, "a Celery worker alone"),
     "relay": (_relay, "the relay alone: sweeps due runs, hands on events"),

@@ -122,7 +122,7 @@ class RuleForm(forms.Form):
         label="Applies to",
         choices=_choices(
             (EVERY, "every phase, also ones that come later"),
-            (NO_PHASE, "no phase named: speaks everywhere, as advisory at most"),
+            (NO_PHASE, "no phase named: applies only if the process has one phase"),
             (NAMED, "the phases marked here"),
         ),
         widget=forms.RadioSelect,

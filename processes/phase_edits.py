@@ -183,12 +183,17 @@ def phase_deleted(source: str, *, name: str) -> str:
     index = phase_at(text, name)
     if len(text.definition.phases) == 1:
         raise InputError("phase.last", "A process needs at least one phase.")
-    alone = [one.name for one in text.definition.rules if set(one.applies_to_phases) == {name}]
-    if alone:
+    place = (*PHASES, index)
+    bound = [
+        rule.name
+        for rule in text.definition.rules
+        if set(rule.applies_to_phases) == {name} or path_of(rule.path)[: len(place)] == place
+    ]
+    if bound:
         raise InputError(
             "phase.needed",
-            f"{listed(alone)} would name no phase any more, and a rule that names none speaks "
-            "everywhere. Delete them, or let them apply elsewhere, first.",
+            f"{listed(bound)} would name no phase any more, or stand under this one. Delete them, "
+            "or let them apply elsewhere, first.",
         )
     edits: list[Edit] = []
     for rule in text.definition.rules:

@@ -103,8 +103,8 @@ def phases_edits(text: Text, rule: Rule, wanted: Sequence[str]) -> list[Edit]:
     if not wanted:
         raise InputError(
             "rule.last_phase",
-            f"{rule.name!r} has to name a phase: a rule that names none speaks in every phase, "
-            "as advisory at most. Delete it, or have it only observed.",
+            f"{rule.name!r} has to name a phase: a rule that names none applies to none where the "
+            "process has several. Delete it, or have it only observed.",
         )
     path = path_of(rule.path)
     raw = text.written(path) or {}

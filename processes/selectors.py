@@ -132,13 +132,10 @@ class Cell:
     is_everywhere: bool
     """The rule applies to every phase."""
     is_unscoped: bool
-    """The rule names no phase: it applies to every one, as advisory at most."""
+    """The rule names no phase."""
+    applies: bool
     index: int
     """The rule's number in the file, from 0."""
-
-    @property
-    def applies(self) -> bool:
-        return self.is_on or self.is_unscoped
 
     @property
     def is_on(self) -> bool:
@@ -191,19 +188,20 @@ def matrix(definition: Definition) -> Matrix:
     return Matrix(
         columns=tuple(MatrixColumn(rule, rule.usual_enforcement, index) for index, rule in rules),
         rows=tuple(
-            MatrixRow(phase, tuple(_cell(phase, rule, index) for index, rule in rules))
+            MatrixRow(phase, tuple(_cell(definition, phase, rule, index) for index, rule in rules))
             for phase in definition.phases
         ),
     )
 
 
-def _cell(phase: Phase, rule: Rule, index: int) -> Cell:
+def _cell(definition: Definition, phase: Phase, rule: Rule, index: int) -> Cell:
     return Cell(
         phase,
         rule,
         is_named=phase.id in rule.applies_to_phases,
         is_everywhere=ANY_PHASE in rule.applies_to_phases,
         is_unscoped=not rule.is_scoped,
+        applies=phase.id in definition.phases_of(rule),
         index=index,
     )
 

@@ -9,7 +9,6 @@ from itertools import combinations
 
 from processes.definition import patterns
 from processes.definition.model import (
-    ANY_PHASE,
     Definition,
     Expect,
     Level,
@@ -72,7 +71,10 @@ def _phases(definition: Definition) -> Iterator[Problem]:
 def _rule(definition: Definition, rule: Rule, tried: Tried) -> Iterator[Problem]:
     if not rule.is_scoped:
         yield _about(
-            rule, "rule.unscoped", "names no phase: at most advisory, wherever it applies."
+            rule,
+            "rule.unscoped",
+            "names no phase: it applies only where the process has a single phase. "
+            'Name its phases, or "*" for every phase.',
         )
     if rule.type is RuleType.REGEX:
         yield from _regex(rule, tried)
@@ -177,10 +179,10 @@ def _without_effect_on_llm(rule: Rule) -> Iterator[Problem]:
 
 
 def _reaches_a_judge(definition: Definition, rule: Rule) -> bool:
+    if not definition.phases_of(rule):
+        return True  # `rule.unscoped` is the complaint about it
     asking = {phase.id for phase in definition.phases if phase.verification_tier > 1}
-    if not rule.is_scoped or ANY_PHASE in rule.applies_to_phases:
-        return bool(asking)
-    return bool(asking & set(rule.applies_to_phases))
+    return bool(asking & set(definition.phases_of(rule)))
 
 
 def _overlaps(definition: Definition) -> Iterator[Problem]:
@@ -189,15 +191,10 @@ def _overlaps(definition: Definition) -> Iterator[Problem]:
         by_check.setdefault((rule.type, rule.target, rule.check), []).append(rule)
     for twins in by_check.values():
         for first, second in combinations(twins[:10], 2):
-            if _share_a_phase(first, second):
+            if set(definition.phases_of(first)) & set(definition.phases_of(second)):
                 yield _about(
                     second, "rule.overlap", f"checks the same as {first.name!r} in the same phase."
                 )
-
-
-def _share_a_phase(first: Rule, second: Rule) -> bool:
-    one, other = set(first.applies_to_phases), set(second.applies_to_phases)
-    return not one or not other or ANY_PHASE in one | other or bool(one & other)
 
 
 def _policy(definition: Definition) -> Iterator[Problem]:

@@ -13,17 +13,16 @@ from processes.definition.model import (
     GatesWithoutSandbox,
     Level,
     LintCommands,
-    Phase,
     Problem,
     ProcessPolicy,
     Rule,
     ToolSuccessPolicy,
 )
-from processes.definition.phases import read_gate_seconds, read_phases
+from processes.definition.phases import PlacedPhase, read_gate_seconds, read_phases
 from processes.definition.plain import plain
 from processes.definition.reading import Fields, Log, Value, listed
 from processes.definition.review import read_review_policy
-from processes.definition.rules import read_rules, read_semantic_checks
+from processes.definition.rules import read_phase_rules, read_rules, read_semantic_checks
 from processes.definition.stream import Unreadable, compose
 
 NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
@@ -92,8 +91,8 @@ def load(source: str | bytes, *, is_stored: bool = False) -> Loaded:
 
 
 def _read(fields: Fields) -> Definition:
-    phases = read_phases(fields)
-    rules, policy, remediation = _verification(fields.mapping("verification"), phases)
+    placed = read_phases(fields)
+    rules, policy, remediation = _verification(fields.mapping("verification"), placed)
     contracts = fields.mapping("prompt_contracts")
     definition = Definition(
         name=fields.read("name", _name, "") or _missing_name(fields),
@@ -106,7 +105,7 @@ def _read(fields: Fields) -> Definition:
         tags=fields.texts("tags"),
         risk_level=RISK_LEVELS[fields.word("risk_level", tuple(RISK_LEVELS), "medium")],
         phase_mode=fields.word("phase_mode", PHASE_MODES, "guided"),
-        phases=phases,
+        phases=tuple(one.phase for one in placed),
         rules=rules,
         policy=policy,
         remediation=remediation,
@@ -170,12 +169,13 @@ def _tools(fields: Fields) -> None:
 
 
 def _verification(
-    fields: Fields, phases: tuple[Phase, ...]
+    fields: Fields, phases: tuple[PlacedPhase, ...]
 ) -> tuple[tuple[Rule, ...], ProcessPolicy, dict[str, Any]]:
-    known = {phase.id for phase in phases}
-    rules = read_rules(fields, known)
+    phase_ids = {placed.phase.id for placed in phases}
+    rules = read_rules(fields, phase_ids)
+    rules += tuple(read_phase_rules(phases, phase_ids))
     policy_fields = fields.mapping("policy")
-    rules += read_semantic_checks(policy_fields, known)
+    rules += read_semantic_checks(policy_fields, phase_ids)
     _warn_of_twins(fields, rules)
     policy = _policy(policy_fields)
     remediation = _remediation(fields.mapping("remediation"))

@@ -200,10 +200,7 @@ class Rule:
     def usual_enforcement(self) -> Enforcement:
         """How a violation counts under the default flags. Source: docs/engine.md, "Findings"."""
         by_severity = self.type is RuleType.LLM and self.severity is Severity.ERROR
-        chosen = self.enforcement or (Enforcement.HARD if by_severity else Enforcement.ADVISORY)
-        if chosen is Enforcement.HARD and not self.is_scoped:
-            return Enforcement.ADVISORY
-        return chosen
+        return self.enforcement or (Enforcement.HARD if by_severity else Enforcement.ADVISORY)
 
     @property
     def next_enforcement(self) -> Enforcement | None:
@@ -351,3 +348,14 @@ class Definition:
 
     def phase(self, phase_id: str) -> Phase | None:
         return next((phase for phase in self.phases if phase.id == phase_id), None)
+
+    def phases_of(self, rule: Rule) -> tuple[str, ...]:
+        """Return the ids of the phases that a rule applies to under the default flags.
+
+        A rule that names no phase belongs to the only phase of its process. Where there are
+        several, it belongs to none.
+        """
+        if rule.is_scoped and ANY_PHASE not in rule.applies_to_phases:
+            return rule.applies_to_phases
+        phase_ids = tuple(phase.id for phase in self.phases)
+        return phase_ids if rule.is_scoped or len(phase_ids) == 1 else ()

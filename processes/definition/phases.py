@@ -24,6 +24,7 @@ MAX_PHASES = 200
 MAX_ATTEMPTS = 100
 MAX_ITERATIONS = 100
 MAX_BUDGET_USD = 1_000_000
+RULES_IN_PHASE = {"rules", "verification"}
 KEPT_IN_PHASE = (
     "validity_contract",
     "iteration",
@@ -33,12 +34,14 @@ KEPT_IN_PHASE = (
 
 
 @dataclass(frozen=True, slots=True)
-class _Placed:
+class PlacedPhase:
+    """A phase, and its keys in the file. `rules` and `verification` are still to be read."""
+
     phase: Phase
     fields: Fields
 
 
-def read_phases(fields: Fields) -> tuple[Phase, ...]:
+def read_phases(fields: Fields) -> tuple[PlacedPhase, ...]:
     value = fields.get("phases")
     if value is None:
         fields.complain("key.missing", "phases is required.", "phases")
@@ -52,14 +55,14 @@ def read_phases(fields: Fields) -> tuple[Phase, ...]:
         value.complain("phases.too_many", f"A process may hold at most {MAX_PHASES} phases.")
         return ()
     placed = [
-        _Placed(_read_phase(mapping), mapping)
+        PlacedPhase(_read_phase(mapping), mapping)
         for entry in entries
         if (mapping := entry.mapping()) is not None
     ]
     _check_ids(placed)
     _check_dependencies(placed)
     _check_files(placed)
-    return tuple(one.phase for one in placed)
+    return tuple(placed)
 
 
 def _read_phase(fields: Fields) -> Phase:
@@ -87,6 +90,7 @@ def _read_phase(fields: Fields) -> Phase:
     )
     if phase.id == ANY_PHASE:
         fields.complain("phase.id", "A phase cannot be named *: it means every phase.", "id")
+    fields.asked |= RULES_IN_PHASE
     fields.close(kept=KEPT_IN_PHASE)
     return phase
 
@@ -153,7 +157,7 @@ def _score(value: Value) -> ScoreLoop | None:
     return loop
 
 
-def _check_ids(placed: Sequence[_Placed]) -> None:
+def _check_ids(placed: Sequence[PlacedPhase]) -> None:
     seen: set[str] = set()
     for one in placed:
         if one.phase.id and one.phase.id in seen:
@@ -162,7 +166,7 @@ def _check_ids(placed: Sequence[_Placed]) -> None:
         seen.add(one.phase.id)
 
 
-def _check_dependencies(placed: Sequence[_Placed]) -> None:
+def _check_dependencies(placed: Sequence[PlacedPhase]) -> None:
     known = {one.phase.id for one in placed}
     for one in placed:
         if strangers := [name for name in one.phase.depends_on if name not in known]:
@@ -198,7 +202,7 @@ def _cycle(waits_for: dict[str, tuple[str, ...]]) -> list[str]:
     return []
 
 
-def _check_files(placed: Sequence[_Placed]) -> None:
+def _check_files(placed: Sequence[PlacedPhase]) -> None:
     owner: dict[str, str] = {}
     for one in placed:
         for deliverable in one.phase.deliverables:

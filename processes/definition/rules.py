@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from processes.definition.model import (
     ANY_PHASE,
@@ -15,6 +15,7 @@ from processes.definition.model import (
     Severity,
     Target,
 )
+from processes.definition.phases import PlacedPhase
 from processes.definition.reading import Fields, Value, listed
 
 MAX_RULE_NAME = 200
@@ -42,6 +43,28 @@ def read_rules(fields: Fields, phase_ids: Collection[str]) -> tuple[Rule, ...]:
     return tuple(_read_rule(mapping, phase_ids) for mapping in mappings)
 
 
+def read_phase_rules(phases: Sequence[PlacedPhase], phase_ids: Collection[str]) -> list[Rule]:
+    """Read the rules under each phase, which belong to it unless they name others.
+
+    They stand at `phases[].rules`, or at `phases[].verification.rules` as in old files.
+    """
+    rules: list[Rule] = []
+    for placed in phases:
+        old_place = placed.fields.values.get("verification")
+        verification = (old_place and old_place.mapping()) or Fields(placed.fields.value, {})
+        for fields in (placed.fields, verification):
+            entries = fields.entries("rules", "a list of rules")
+            if len(rules) + len(entries) > MAX_RULES:
+                fields.values["rules"].complain(
+                    "rules.too_many", f"The phases may hold at most {MAX_RULES} rules together."
+                )
+                return []
+            mappings = [mapping for entry in entries if (mapping := entry.mapping()) is not None]
+            rules += [_read_rule(one, phase_ids, own_phase=placed.phase.id) for one in mappings]
+        verification.close()
+    return rules
+
+
 def read_semantic_checks(fields: Fields, phase_ids: Collection[str]) -> tuple[Rule, ...]:
     """An extra instruction to the judge is an llm rule, of every phase unless it names some."""
     entries = fields.entries("semantic_checks", "a list of checks")
@@ -59,7 +82,7 @@ def read_semantic_checks(fields: Fields, phase_ids: Collection[str]) -> tuple[Ru
             # Old development packages name a helper program instead of an instruction.
             entry.complain("key.kept", f"{entry.path} is kept, and has no effect here.", Level.NOTE)
             continue
-        rules.append(_read_rule(mapping, phase_ids, name_keys=("id", "name"), scope=(ANY_PHASE,)))
+        rules.append(_read_rule(mapping, phase_ids, name_keys=("id", "name"), is_check=True))
     return tuple(rules)
 
 
@@ -68,12 +91,18 @@ def _read_rule(
     phase_ids: Collection[str],
     *,
     name_keys: tuple[str, ...] = ("name",),
-    scope: tuple[str, ...] = (),
+    own_phase: str = "",
+    is_check: bool = False,
 ) -> Rule:
+    """`own_phase` is the phase that the rule stands under; '' at the top of the file."""
     name_key = next((key for key in name_keys if fields.has(key)), name_keys[0])
-    target, everywhere = _scope(fields)
+    target, scope = _target_and_scope(fields)
     phases = fields.get("applies_to_phases")
-    applies = _phases(phases, phase_ids) if phases else None
+    applies = (_phases(phases, phase_ids) if phases else None) or ()
+    if scope == "global" or (is_check and not applies and not scope):
+        applies = (ANY_PHASE,)
+    elif not applies and own_phase:
+        applies = (own_phase,)
     rule = Rule(
         name=fields.required_name(name_key, limit=MAX_RULE_NAME),
         check=fields.required_text("check", strip=False),
@@ -82,7 +111,7 @@ def _read_rule(
         description=fields.text("description"),
         enforcement=fields.read("enforcement", _enforcement, None),
         target=target,
-        applies_to_phases=(ANY_PHASE,) if everywhere else applies or scope,
+        applies_to_phases=applies,
         expect=Expect(fields.word("expect", tuple(Expect), Expect.NO_MATCH)),
         min_count=fields.read("min_count", lambda value: value.integer(0, MAX_COUNT), None),
         requires_exact_cardinality=fields.flag("requires_exact_cardinality"),
@@ -103,8 +132,8 @@ def _enforcement(value: Value) -> Enforcement | None:
     return None if word is None else Enforcement(word)
 
 
-def _scope(fields: Fields) -> tuple[Target, bool]:
-    """Read `target`, and `scope`, which says where to look in old plans, or everywhere."""
+def _target_and_scope(fields: Fields) -> tuple[Target, str]:
+    """Read `target` and `scope`: phase, global or ''. Old files write the target as `scope`."""
     target = fields.word("target", tuple(Target), "")
     scope = fields.word("scope", ("phase", "global", *Target), "")
     if scope in tuple(Target):
@@ -112,8 +141,8 @@ def _scope(fields: Fields) -> tuple[Target, bool]:
             fields.values["scope"].complain(
                 "rule.scope", f"scope says {scope}, target says {target}."
             )
-        target = scope
-    return Target(target or Target.OUTPUT), scope == "global"
+        target, scope = scope, ""
+    return Target(target or Target.OUTPUT), scope
 
 
 def _phases(value: Value, phase_ids: Collection[str]) -> tuple[str, ...] | None:

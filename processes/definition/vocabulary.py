@@ -67,6 +67,7 @@ PHASE: Place = {
     "custom_verifier": (),
     "max_attempts": (),
     "confidence_floor": (),
+    "rules": (),
 }
 PROCESS: Place = {
     "name": (),
@@ -90,6 +91,8 @@ PLACES: Mapping[str, Place] = {
     "tools": {"guidance": (), "required": (), "excluded": ()},
     "prompt_contracts": {"verifier_constraints": (), "remediation_instructions": ()},
     "phases[]": PHASE,
+    "phases[].rules[]": RULE,
+    "phases[].rules[].examples": {"pass": (), "fail": ()},
     "phases[].score": {"threshold": (), "max_iterations": (), "budget_usd": ()},
     "verification": {"rules": (), "policy": (), "remediation": ()},
     "verification.rules[]": RULE,

@@ -123,8 +123,10 @@ def test_no_rule_acts_in_a_phase_that_it_does_not_name(definition: Definition) -
         conclusion = concluded(definition, phase, Flags())
 
         for rule, entry in zip(definition.rules, conclusion.trace, strict=True):
-            named = {phase.id, "*"} & {*rule.applies_to_phases} or not rule.is_scoped
-            assert (entry.reason is TraceReason.OTHER_PHASE) is not bool(named)
+            is_only_phase = not rule.is_scoped and len(definition.phases) == 1
+            named = {phase.id, "*"} & {*rule.applies_to_phases} or is_only_phase
+            not_applied = (TraceReason.OTHER_PHASE, TraceReason.NO_PHASE)
+            assert (entry.reason in not_applied) is not bool(named)
             assert (entry.rule, entry.phase) == (rule.name, phase.id)
             if not named:
                 assert not entry.applied
@@ -132,15 +134,24 @@ def test_no_rule_acts_in_a_phase_that_it_does_not_name(definition: Definition) -
 
 
 @given(processes())
-def test_an_unscoped_rule_warns_at_most(definition: Definition) -> None:
-    bare = tuple(replace(rule, applies_to_phases=()) for rule in definition.rules)
+def test_unscoped_rules_apply_in_every_phase_alike(definition: Definition) -> None:
+    bare = replace(
+        definition, rules=tuple(replace(rule, applies_to_phases=()) for rule in definition.rules)
+    )
+    is_single = len(definition.phases) == 1
 
-    conclusion = concluded(replace(definition, rules=bare), definition.phases[0], Flags())
+    for phase in bare.phases:
+        conclusion = concluded(bare, phase, Flags())
+        wide = concluded(bare, phase, GLOBAL)
 
-    assert conclusion.verdict is ACCEPT
-    assert all(one.enforcement is not HARD for one in conclusion.findings)
-    violated = {one.reason_code for one in conclusion.findings if one.verdict == "violated"}
-    assert violated <= {"legacy_unscoped"}
+        assert {entry.applied for entry in conclusion.trace if entry.applied} <= {is_single}
+        if is_single:
+            assert conclusion.verdict == wide.verdict
+        else:
+            assert {one.rule for one in conclusion.findings} <= {"unscoped-rules"}
+            hard = [r for r in bare.rules if scoping.rule_enforcement(r, Flags()) is HARD]
+            warned = [one for one in conclusion.findings if one.enforcement is ADVISORY]
+            assert len(warned) == len(hard)
 
 
 @given(processes())

@@ -1,14 +1,18 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from processes.definition.model import Enforcement, Rule, RuleType, Severity
-from tests.engine.cases import OTHER_PHASE, PHASE, case, evaluate, llm, regex
+from tests.engine.cases import OTHER_PHASE, PHASE, case, evaluate, llm, ports, regex
 from verification.engine import scoping
+from verification.engine.climb import climb, conclude
 from verification.engine.finding import TraceReason
-from verification.engine.verifier import LEGACY_FLAGS, Flags, PhaseScope
+from verification.engine.protocol.prompt import asked_rules
+from verification.engine.verifier import LEGACY_FLAGS, Flags, PhaseScope, VerifierSpec
 
 GLOBAL = Flags(phase_scope_default=PhaseScope.GLOBAL)
 SCOPES = st.sampled_from([(), ("*",), (PHASE,), (OTHER_PHASE,), (OTHER_PHASE, PHASE)])
@@ -32,7 +36,7 @@ RULES = st.lists(
         ((PHASE,), True, "phase"),
         (("*",), True, "every_phase"),
         ((OTHER_PHASE,), False, "other_phase"),
-        ((), True, "unscoped"),
+        ((), False, "no_phase"),
     ],
 )
 def test_a_rule_speaks_in_the_phases_that_it_names(
@@ -45,13 +49,17 @@ def test_a_rule_speaks_in_the_phases_that_it_names(
     assert (entry.applied, entry.reason) == (applied, reason)
 
 
-def test_the_global_scope_lets_every_rule_speak() -> None:
-    rule = regex("no-x", "x", applies_to_phases=(OTHER_PHASE,))
+@pytest.mark.parametrize(("phases", "reason"), [((OTHER_PHASE,), "global_scope"), ((), "unscoped")])
+def test_the_global_scope_applies_every_rule_as_hard_as_it_says(
+    phases: tuple[str, ...], reason: str
+) -> None:
+    rule = regex("no-x", "x", applies_to_phases=phases, enforcement=Enforcement.HARD)
 
     narrow, wide = (evaluate(rules=[rule], output="x", flags=one) for one in (Flags(), GLOBAL))
 
-    assert (narrow.outcome, wide.outcome) == ("pass", "pass_with_warnings")
-    assert wide.trace[0].reason is TraceReason.GLOBAL_SCOPE
+    assert (narrow.verdict, wide.verdict) == ("accept", "reject")
+    assert wide.trace[0].reason == reason
+    assert wide.reason_code == "rule_violated"
 
 
 def test_regex_rules_are_advisory_unless_the_flag_says_otherwise() -> None:
@@ -69,11 +77,11 @@ def test_regex_rules_are_advisory_unless_the_flag_says_otherwise() -> None:
         (regex("r", "x"), "advisory"),
         (regex("r", "x", severity=Severity.ERROR), "advisory"),
         (regex("r", "x", enforcement=Enforcement.HARD), "hard"),
-        (regex("r", "x", enforcement=Enforcement.HARD, applies_to_phases=()), "advisory"),
+        (regex("r", "x", enforcement=Enforcement.HARD, applies_to_phases=()), "hard"),
         (llm("r"), "advisory"),
         (llm("r", severity=Severity.ERROR), "hard"),
         (llm("r", severity=Severity.ERROR, enforcement=Enforcement.ADVISORY), "advisory"),
-        (llm("r", severity=Severity.ERROR, applies_to_phases=()), "advisory"),
+        (llm("r", severity=Severity.ERROR, applies_to_phases=()), "hard"),
         (llm("r", enforcement=Enforcement.OBSERVE, applies_to_phases=()), "observe"),
     ],
 )
@@ -81,13 +89,39 @@ def test_how_a_rule_counts_when_nothing_else_is_said(rule: Rule, enforcement: st
     assert scoping.rule_enforcement(rule, Flags()) == enforcement
 
 
-def test_an_old_rule_without_phases_warns_and_says_that_it_is_old() -> None:
-    rule = regex("no-x", "x", enforcement=Enforcement.HARD, applies_to_phases=())
+def test_a_hard_rule_without_a_phase_is_not_applied_and_the_run_says_so() -> None:
+    hard = regex("no-x", "x", enforcement=Enforcement.HARD, applies_to_phases=())
+    advisory = regex("no-y", "y", applies_to_phases=())
 
-    conclusion = evaluate(rules=[rule], output="x")
+    conclusion = evaluate(rules=[hard, advisory], output="xy")
 
     assert conclusion.outcome == "pass_with_warnings"
-    assert conclusion.reason_code == "legacy_unscoped"
+    assert [(one.rule, one.reason_code, one.enforcement) for one in conclusion.findings] == [
+        ("unscoped-rules", "legacy_unscoped", "advisory"),
+        ("unscoped-rules", "legacy_unscoped", "observe"),
+    ]
+    assert "no-x" in conclusion.findings[0].message
+
+
+def test_a_rule_without_a_phase_applies_in_the_only_phase_as_hard_as_it_says() -> None:
+    hard = regex("no-x", "x", enforcement=Enforcement.HARD, applies_to_phases=())
+    asked = case(rules=[hard], output="x")
+    phases = tuple(phase for phase in asked.definition.phases if phase.id == PHASE)
+    asked = replace(asked, definition=replace(asked.definition, phases=phases))
+
+    conclusion = conclude(asked, list(climb(asked, ports())))
+
+    assert (conclusion.verdict, conclusion.reason_code) == ("reject", "rule_violated")
+    assert [(one.applied, one.reason) for one in conclusion.trace] == [(True, "phase")]
+
+
+def test_no_judge_is_asked_about_a_rule_without_a_phase() -> None:
+    unscoped = llm("unscoped", severity=Severity.ERROR, applies_to_phases=())
+    asked = case(rules=[llm("scoped"), unscoped])
+
+    assert [one.id for one in asked_rules(asked)] == ["scoped"]
+    everywhere = replace(asked, verifier=VerifierSpec(flags=GLOBAL))
+    assert [one.id for one in asked_rules(everywhere)] == ["scoped", "unscoped"]
 
 
 @given(RULES, st.sampled_from([Flags(), GLOBAL, LEGACY_FLAGS]))

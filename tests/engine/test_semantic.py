@@ -80,11 +80,6 @@ def test_the_policy_decides_over_the_judges_word_on_each_rule(
         (SOFT, "advisory", "pass_with_warnings"),
         (llm("short", enforcement=Enforcement.HARD), "hard", "fail"),
         (llm("short", enforcement=Enforcement.OBSERVE, severity=Severity.ERROR), "observe", "pass"),
-        (
-            llm("short", severity=Severity.ERROR, applies_to_phases=()),
-            "advisory",
-            "pass_with_warnings",
-        ),
     ],
 )
 def test_a_violation_counts_as_its_rule_does(rule: Any, enforcement: str, outcome: str) -> None:
@@ -138,7 +133,6 @@ def test_an_issue_of_an_advisory_rule_is_no_fault_of_a_hard_one_with_a_like_name
             "It is so.",
             "incomplete_deliverable_placeholder",
         ),
-        (llm("r", applies_to_phases=()), "It is so.", "legacy_unscoped"),
         (llm("r"), "evidence_gap: nothing was looked up.", "evidence_gap"),
         # A code of the judge's own making stays in its words.
         (llm("r"), "very_bad: it is so.", "rule_violated"),

@@ -99,17 +99,17 @@ def run(server: ScriptedServer, *options: str) -> int:
 
 
 @check_rows(
-    ("results", "code", "strict"),
+    ("results", "code"),
     [
-        ([HELD], 0, 0),
-        ([HELD, result("mended", "fixed")], 0, 0),
-        ([HELD, FAILING], 0, 1),
-        ([HELD, NEW], 0, 1),
-        ([HELD, LOST], 2, 2),
-        ([LOST, NEW], 2, 1),
-        ([HELD, REGRESSED], 1, 1),
-        ([LOST, REGRESSED], 1, 1),
-        ([], 2, 2),
+        ([HELD], 0),
+        ([HELD, result("mended", "fixed")], 0),
+        ([HELD, FAILING], 1),
+        ([HELD, NEW], 1),
+        ([HELD, LOST], 2),
+        ([LOST, NEW], 1),
+        ([HELD, REGRESSED], 1),
+        ([LOST, REGRESSED], 1),
+        ([], 2),
     ],
     ids=[
         "all hold", "one is fixed", "one fails as before", "a new one fails", "one is not judged",
@@ -118,13 +118,93 @@ def run(server: ScriptedServer, *options: str) -> int:
     ],
 )  # fmt: skip
 def test_the_exit_code_says_what_became_of_the_corpus(
-    server: ScriptedServer, results: list[dict[str, Any]], code: int, strict: int
+    server: ScriptedServer, results: list[dict[str, Any]], code: int
 ) -> None:
     told(server, *results)
+
     assert run(server) == code
 
+
+ACCEPT_NEW = ("--accept-failure", "new=Planned for June = soon")
+
+
+@check_rows(
+    ("results", "options", "code"),
+    [
+        ([HELD, NEW], ACCEPT_NEW, 0),
+        ([HELD, NEW], (*ACCEPT_NEW, "--strict"), 1),
+        ([NEW, REGRESSED], ACCEPT_NEW, 1),
+        ([REGRESSED], ("--accept-failure", "broken=Known"), 0),
+        ([NEW, LOST], (*ACCEPT_NEW, "--accept-failure", "lost=Known"), 2),
+        ([HELD], ACCEPT_NEW, 0),
+        ([HELD], ("--accept-failure", "new"), 3),
+        ([HELD], ("--accept-failure", "new= "), 3),
+        ([HELD], ("--accept-failure", "=Known"), 3),
+        ([HELD], ("--accept-failure", f"new={'x' * 501}"), 3),
+        ([HELD], (*ACCEPT_NEW, *ACCEPT_NEW), 3),
+    ],
+    ids=[
+        "accepted", "strict", "another one fails", "a regression", "not judged", "nothing to accept",
+        "no reason", "a blank reason", "no name", "a long reason", "twice",
+    ],
+)  # fmt: skip
+def test_a_known_failure_is_accepted_by_name_with_a_reason(
+    server: ScriptedServer, results: list[dict[str, Any]], options: Sequence[str], code: int
+) -> None:
     told(server, *results)
-    assert run(server, "--strict") == strict
+
+    assert run(server, *options) == code
+
+
+def test_an_accepted_failure_is_listed_with_its_reason(
+    server: ScriptedServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told(server, HELD, NEW)
+
+    run(server, *ACCEPT_NEW, "--accept-failure", "held=Known")
+
+    written = capsys.readouterr().out
+    assert "▲ accepted failure  new  (general)\n    Accepted: Planned for June = soon\n" in written
+    assert "expected  pass" in written
+    assert "2 cases: ▲ 1 accepted failure · ✔ 1 hold" in written
+    assert "▲ No failure of held to accept: remove its --accept-failure." in written
+
+
+def test_an_accepted_failure_is_skipped_in_the_reports(
+    server: ScriptedServer, tmp_path: Path
+) -> None:
+    failure = '<failure type="new" message="new">outcome</failure>'
+    junit = (
+        '<testsuites failures="2" skipped="0"><testsuite failures="2" skipped="0">'
+        f'<testcase name="new">{failure}</testcase><testcase name="broken">{failure}</testcase>'
+        "</testsuite></testsuites>"
+    )
+    server.answers = [
+        (202, replay_of()), (200, report_of(NEW, REGRESSED)), (200, junit.encode()),
+    ]  # fmt: skip
+    xml, report = tmp_path / "junit.xml", tmp_path / "report.json"
+
+    run(server, *ACCEPT_NEW, "--junit", str(xml), "--report", str(report))
+
+    root = fromstring(xml.read_bytes())
+    assert [(one.get("failures"), one.get("skipped")) for one in (root, root[0])] == [
+        ("1", "1")
+    ] * 2
+    accepted, failed = root.iter("testcase")
+    [skipped] = accepted
+    assert (skipped.tag, skipped.get("type")) == ("skipped", "xfail")
+    assert skipped.get("message") == "accepted failure: Planned for June = soon"
+    assert [one.tag for one in failed] == ["failure"]
+    results = json.loads(report.read_text())["results"]
+    assert [one.get("accepted_failure") for one in results] == ["Planned for June = soon", None]
+
+
+def test_a_junit_report_that_cannot_be_read_is_never_a_success(
+    server: ScriptedServer, tmp_path: Path
+) -> None:
+    server.answers = [(202, replay_of()), (200, report_of(NEW)), (200, b"<testsuites")]
+
+    assert run(server, *ACCEPT_NEW, "--junit", str(tmp_path / "junit.xml")) == 2
 
 
 def test_what_is_asked_for_is_what_the_server_is_asked(server: ScriptedServer) -> None:

@@ -67,7 +67,7 @@ verification:
     max_attempts: 4
     static_checks: {tool_success_policy: method_resilient, lint_commands: plan, gates_without_sandbox: medium, gate_seconds: {test: 600}, syntax_policy: all}
     semantic_checks:
-      - {id: extra, check: Look twice., severity: error, enforcement: hard, scope: phase}
+      - {id: extra, check: Look twice., severity: error, enforcement: hard}
       - {name: helper, capability: browser}
     output_contract: {required_fields: [passed]}
     outcome_policy: {treat_verifier_infra_as_warning: true}

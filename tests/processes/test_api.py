@@ -30,7 +30,8 @@ def test_a_first_file_is_published_at_once_by_an_admins_key(admin: Api) -> None:
         "warnings": [
             {
                 "code": "rule.unscoped",
-                "message": "The rule 'r' names no phase: at most advisory, wherever it applies.",
+                "message": "The rule 'r' names no phase: it applies only where the process has a "
+                'single phase. Name its phases, or "*" for every phase.',
                 "path": "verification.rules[0]",
                 "line": 7,
                 "column": 7,

@@ -170,6 +170,27 @@ def test_no_rule_is_left_without_a_phase() -> None:
     assert refused.value.issues[0].code == "phase.needed"
 
 
+def test_a_phase_with_rules_of_its_own_is_not_deleted() -> None:
+    own = "    rules: [{name: own, check: z, type: regex, applies_to_phases: [plan, write]}]\n"
+    source = SOURCE.replace("    max_attempts: 3\n", f"    max_attempts: 3\n{own}")
+    assert definition(source).rules[-2].name == "own"
+
+    with pytest.raises(InputError, match="'b', 'own' would name no phase any more, or stand"):
+        phase_deleted(source, name="build")
+
+
+def test_a_rule_under_a_phase_goes_along_with_its_new_name() -> None:
+    source = SOURCE.replace("    max_attempts: 3\n", "    rules: [{name: own, check: z}]\n")
+    phase = definition(source).phase("build")
+    assert phase is not None
+
+    renamed = phase_changed(source, name="build", values={**phase_values(phase), "id": "make"})
+
+    assert {rule.name: rule.applies_to_phases for rule in definition(renamed).rules}["own"] == (
+        "make",
+    )
+
+
 def test_the_last_phase_stays() -> None:
     with pytest.raises(InputError, match="at least one phase"):
         phase_deleted("name: x\nphases:\n  - {id: a, description: A.}\n", name="a")

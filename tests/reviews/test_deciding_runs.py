@@ -176,6 +176,49 @@ def test_a_persons_reject_can_use_up_the_task(work: Work) -> None:
     assert list(kinds.order_by("seq"))[-2:] == ["review_decided", "verification_exhausted"]
 
 
+def false_negatives(run: dict[str, Any]) -> list[dict[str, Any]]:
+    found = Event.objects.filter(run__uuid=run["id"], kind="verification_false_negative_candidate")
+    return list(found.order_by("seq").values_list("data", flat=True))
+
+
+def test_a_reject_that_a_person_overturns_is_a_false_negative_candidate(work: Work) -> None:
+    run = work.submitted("First.", **REJECTED)
+
+    work.decided(run, "pass")
+
+    assert false_negatives(run) == [
+        {
+            "source": "review",
+            "reason_code": "nonzero_return_code",
+            "enforcement": "hard",
+            "rules": ["return-code"],
+        }
+    ]
+
+
+@pytest.mark.parametrize(
+    ("submitted", "decisions", "count"),
+    [
+        (REJECTED, ("fail",), 0),
+        (REJECTED, ("fail", "pass"), 1),
+        (REJECTED, ("pass", "pass_with_warnings"), 1),
+        (REJECTED, ("pass", "fail", "pass"), 1),
+        (UNDECIDED, ("pass",), 0),
+        ({}, ("fail",), 0),
+    ],
+    ids=["confirmed", "overturned later", "kept", "overturned twice", "undecided", "accepted"],
+)
+def test_only_an_overturned_reject_is_a_false_negative_candidate_and_once(
+    work: Work, submitted: dict[str, Any], decisions: tuple[str, ...], count: int
+) -> None:
+    run = work.submitted("First.", **submitted)
+
+    for outcome in decisions:
+        work.decided(run, outcome)
+
+    assert len(false_negatives(run)) == count
+
+
 def test_what_only_that_reject_had_ended_is_open_again(work: Work) -> None:
     work.submitted("First.", **REJECTED)
     run = work.submitted("Second.", **REJECTED)

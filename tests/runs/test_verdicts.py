@@ -236,6 +236,29 @@ def test_the_events_tell_the_story_in_order(agent: Caller) -> None:
     assert {"rule_applied"} <= {event["kind"] for event in events}
 
 
+def test_a_rejection_names_its_enforcement_and_rules_in_its_event(agent: Caller) -> None:
+    rejected = agent.submit(return_code=1)
+    accepted = agent.submit()
+
+    def end_of(run: dict[str, Any]) -> dict[str, Any]:
+        events = agent.get(f"/runs/{run['id']}/events").json()["items"]
+        return next(one["data"] for one in events if one["kind"].startswith("verification_"))
+
+    told = end_of(rejected)
+    assert (told["reason_code"], told["enforcement"], told["rules"]) == (
+        "nonzero_return_code", "hard", ["return-code"],
+    )  # fmt: skip
+    assert "enforcement" not in end_of(accepted)
+    payloads = {
+        event.run.verdict: event.payload
+        for event in OutboxEvent.objects.filter(topic="run.finished")
+    }
+    assert (payloads["reject"]["enforcement"], payloads["reject"]["rules"]) == (
+        "hard", ["return-code"],
+    )  # fmt: skip
+    assert (payloads["accept"]["enforcement"], payloads["accept"]["rules"]) == (None, [])
+
+
 @pytest.mark.extended
 @pytest.mark.parametrize("path", ["", "/evaluations", "/events", "/files/a.txt"])
 def test_another_projects_run_is_not_found(agent: Caller, outsider: Caller, path: str) -> None:

@@ -178,8 +178,22 @@ def test_a_reason_that_only_one_engine_gives_is_not_told(trial: Trial, mira: Use
 
     page = page_of(mira, url_of("comparison_judge", row))
 
-    assert "an old rule names no phase" not in page
+    assert "a rule names no phase" not in page
     assert told_by(page) == set()
+
+
+def test_a_finding_about_the_scope_of_a_rule_is_not_shown(trial: Trial, mira: User) -> None:
+    given = {
+        **ADVISORY,
+        "rule": "unscoped-rules",
+        "reason_code": "legacy_unscoped",
+        "fingerprint": "9" * 64,
+    }
+    row = compared(trial, findings=((HARD,), (given,)), new_reason="legacy_unscoped")
+
+    page = page_of(mira, url_of("comparison_judge", row))
+
+    assert "unscoped-rules" not in page
 
 
 def order_of(page: str) -> list[str]:

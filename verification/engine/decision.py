@@ -57,7 +57,7 @@ OTHER_CODE_SUFFIXES = (
 _WORK_FAILED = frozenset({"install_failed", "build_failed", "tests_failed"})
 _CUT_OFF = frozenset({"gate_timed_out", "gate_out_of_memory"})
 _GATES_IN_DOUBT = frozenset({"gate_error", "gate_contradiction", "sandbox_unavailable", "no_tests"})
-_JUDGE_IN_DOUBT = frozenset({"low_confidence", "vote_divergence"})
+_IN_DOUBT = frozenset({"low_confidence", "vote_divergence", "legacy_unscoped"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,7 +268,7 @@ def _level_of_reject(findings: Sequence[Finding]) -> ConfidenceLevel:
     )
     if was_cut_off or codes & _WORK_FAILED:
         return ConfidenceLevel.FAILED
-    in_doubt = codes & (_GATES_IN_DOUBT | _JUDGE_IN_DOUBT | {BELOW_THRESHOLD})
+    in_doubt = codes & (_GATES_IN_DOUBT | _IN_DOUBT | {BELOW_THRESHOLD})
     by_judge = any(finding.source is Source.LLM for finding in counted)
     return ConfidenceLevel.MEDIUM if in_doubt or by_judge else ConfidenceLevel.FAILED
 
@@ -282,7 +282,7 @@ def _may_land(known: Known, findings: Sequence[Finding], loop: Loop | None) -> b
     judge_passed = known.tier_achieved >= 2
     return not (
         known.is_empty
-        or codes & (_GATES_IN_DOUBT | _JUDGE_IN_DOUBT)
+        or codes & (_GATES_IN_DOUBT | _IN_DOUBT)
         or any(finding.source is Source.LLM for finding in counted)
         or any(_is_certain_syntax_error(finding) for finding in counted)
         or known.tier_achieved < known.tier_requested

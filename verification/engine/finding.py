@@ -89,6 +89,7 @@ class TraceReason(StrEnum):
     GLOBAL_SCOPE = "global_scope"
     OBSERVED = "observed"
     OTHER_PHASE = "other_phase"
+    NO_PHASE = "no_phase"
     TIER_NOT_REACHED = "tier_not_reached"
     UNSUPPORTED_PATTERN = "unsupported_pattern"
 

@@ -269,7 +269,7 @@ _REGISTRY: tuple[Reason, ...] = (
             ("odd_payload", "A tool call carries values of an unusual shape."),
             ("unsupported_pattern", "A rule's pattern cannot be run."),
             ("claim_label_invalid", "A claim carries a label that does not exist."),
-            ("legacy_unscoped", "A rule that names no phase was broken."),
+            ("legacy_unscoped", "A rule names no phase, and was not applied."),
         )
     ),
 )

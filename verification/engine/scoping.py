@@ -5,7 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from processes.definition.model import ANY_PHASE, Enforcement, Rule, RuleType, Severity
+from processes.definition.model import (
+    ANY_PHASE,
+    Definition,
+    Enforcement,
+    Rule,
+    RuleType,
+    Severity,
+)
 from verification.engine.case import Case
 from verification.engine.finding import TraceEntry, TraceReason, TraceVerdict
 from verification.engine.verifier import Flags, PhaseScope
@@ -17,17 +24,19 @@ class Scope:
     reason: TraceReason
 
 
-def scope_of(rule: Rule, phase_id: str, phase_scope: PhaseScope) -> Scope:
-    """Say whether a rule speaks in a phase. Names of tasks play no part."""
+def scope_of(rule: Rule, definition: Definition, phase_id: str, phase_scope: PhaseScope) -> Scope:
+    """Say whether a rule applies in a phase. Names of tasks play no part.
+
+    Source: docs/engine.md, "Rules and phases".
+    """
     if ANY_PHASE in rule.applies_to_phases:
         return Scope(True, TraceReason.EVERY_PHASE)
-    if phase_id in rule.applies_to_phases:
+    if phase_id in definition.phases_of(rule):
         return Scope(True, TraceReason.PHASE)
+    is_global = phase_scope is PhaseScope.GLOBAL
     if not rule.is_scoped:
-        return Scope(True, TraceReason.UNSCOPED)
-    if phase_scope is PhaseScope.GLOBAL:
-        return Scope(True, TraceReason.GLOBAL_SCOPE)
-    return Scope(False, TraceReason.OTHER_PHASE)
+        return Scope(is_global, TraceReason.UNSCOPED if is_global else TraceReason.NO_PHASE)
+    return Scope(is_global, TraceReason.GLOBAL_SCOPE if is_global else TraceReason.OTHER_PHASE)
 
 
 @lru_cache(maxsize=8192)
@@ -39,7 +48,7 @@ def rule_sha256(rule: Rule) -> str:
 def case_scope(rule: Rule, case: Case) -> Scope:
     flags = case.verifier.flags
     everywhere = PhaseScope.GLOBAL if case.is_legacy else flags.phase_scope_default
-    return scope_of(rule, case.phase.id, everywhere)
+    return scope_of(rule, case.definition, case.phase.id, everywhere)
 
 
 def rule_enforcement(rule: Rule, flags: Flags) -> Enforcement:
@@ -48,13 +57,8 @@ def rule_enforcement(rule: Rule, flags: Flags) -> Enforcement:
         return Enforcement.OBSERVE
     if not flags.policy_engine_enabled and rule.type is RuleType.REGEX:
         return Enforcement.HARD
-    chosen = rule.enforcement or _default(rule, flags)
-    if flags.policy_engine_enabled and not rule.is_scoped:
-        return Enforcement.ADVISORY
-    return chosen
-
-
-def _default(rule: Rule, flags: Flags) -> Enforcement:
+    if rule.enforcement is not None:
+        return rule.enforcement
     if rule.type is RuleType.REGEX:
         return Enforcement.ADVISORY if flags.regex_default_advisory else Enforcement.HARD
     return Enforcement.HARD if rule.severity is Severity.ERROR else Enforcement.ADVISORY

@@ -21,22 +21,28 @@ from loomverify.submitting.progress import ProgressLine
 from loomverify.submitting.replays import ReplayServer
 from loomverify.submitting.report import plain
 from verification.engine.golden.standing import DOES_NOT_HOLD, Change
+from verification.golden.accepted_failures import (
+    accept_failures,
+    mark_in_report,
+    parse_accepted,
+    skip_in_junit,
+)
 from verification.golden.reports import told_of
 from verification.golden.telling import ReplayTold, text_of
 
-NOTHING_REGRESSED, REGRESSED, NOT_JUDGED, USAGE = range(4)
+ALL_HOLD, FAILED, NOT_JUDGED, USAGE = range(4)
 DEFAULT_WAIT_SECONDS = 1800.0
 SERVER_ONLY = ("verifier", "process_version", "live", "url", "key")
 LOCAL_ONLY = ("legacy", "process_file")
 USAGE_TEXT = """\
-usage: loomverify golden run [--local [FILE…]] …   replay cases, say what regressed
+usage: loomverify golden run [--local [FILE…]] …   replay cases, say which fail
        loomverify golden check [-v] [FILE…]         replay files of cases here, for their authors
        loomverify golden prompts                    note anew which prompts shipped cases answer
 """
 EPILOG = """\
-exit codes: 0 nothing regressed; 1 regressed; 2 could not be judged: no answer from the server,
-a replay that did not finish, no case at all, or a case that could not be judged while nothing
-regressed; 3 usage
+exit codes: 0 every case holds, or its failure is accepted; 1 a case fails; 2 could not be judged:
+no answer from the server, a replay that did not finish, no case at all, or a case that could not be
+judged while none fails; 3 usage
 
 With --local there is no past: every case that does not hold counts as regressed.
 """
@@ -68,35 +74,41 @@ def main(argv: Sequence[str]) -> int:
         sys.stderr.write(f"loomverify: {plain(error)}\n")
         return USAGE if isinstance(error, UsageError) else NOT_JUDGED
     except Exception:
-        # Python's own exit code for it is 1, and that says that something regressed.
+        # Python's own exit code for it is 1, and that says that a case fails.
         progress.clear()
         traceback.print_exc()
         return NOT_JUDGED
 
 
 def exit_code(told: ReplayTold, *, is_strict: bool = False) -> int:
-    """Doubt is no success: neither a case that was not judged, nor no case at all."""
-    failing = DOES_NOT_HOLD if is_strict else (Change.REGRESSED,)
-    if told.count(*failing):
-        return REGRESSED
+    """Doubt is no success: neither a case that was not judged, nor no case at all.
+
+    A failing case fails whether or not it ever held. With `is_strict` an accepted one does, too.
+    """
+    accepted = 0 if is_strict else told.count_accepted(*DOES_NOT_HOLD)
+    if told.count(*DOES_NOT_HOLD) > accepted:
+        return FAILED
     if told.count(Change.NOT_JUDGED) or not told.total:
         return NOT_JUDGED
-    return NOTHING_REGRESSED
+    return ALL_HOLD
 
 
 def _run(argv: list[str], progress: ProgressLine) -> int:
     options = _run_options(argv)
+    accepted = parse_accepted(options.accept_failure)
     outcome = (_local if options.local is not None else _by_server)(options, progress)
     progress.clear()
-    _write(options.junit, outcome.junit)
-    report = json.dumps(outcome.report, indent=2, ensure_ascii=False) + "\n"
+    told = accept_failures(outcome.told, accepted)
+    _write(options.junit, skip_in_junit(outcome.junit, told))
+    document = mark_in_report(outcome.report, told)
+    report = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
     _write(options.report, report.encode(errors="replace"))
     if options.json:
         sys.stdout.write(report)
     else:
         colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-        sys.stdout.write(text_of(outcome.told, colour=colour))
-    return exit_code(outcome.told, is_strict=options.strict)
+        sys.stdout.write(text_of(told, colour=colour))
+    return exit_code(told, is_strict=options.strict)
 
 
 def _by_server(options: argparse.Namespace, progress: ProgressLine) -> Outcome:
@@ -201,14 +213,18 @@ def _run_options(argv: list[str]) -> argparse.Namespace:
 def _parser() -> Parser:
     parser = Parser(
         "loomverify golden run",
-        description="Replay the golden corpus through the whole engine; say what regressed.",
+        description="Replay the golden corpus through the whole engine; say which cases fail.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--tag", action="append", default=[], help="cases with it; may be repeated")
     parser.add_argument("--process", help="cases of this process alone")
     parser.add_argument("--canary", action="store_true", help="the held set, too")
-    parser.add_argument("--strict", action="store_true", help="whatever does not hold regressed")
+    parser.add_argument(
+        "--accept-failure", action="append", default=[], metavar="NAME=REASON",
+        help="a case that may fail, and why; may be repeated",
+    )  # fmt: skip
+    parser.add_argument("--strict", action="store_true", help="accepted failures fail, too")
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
     parser.add_argument("--report", metavar="FILE", type=Path, help="write the report as JSON")
     parser.add_argument("--junit", metavar="FILE", type=Path, help="write JUnit XML")

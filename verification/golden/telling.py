@@ -23,12 +23,16 @@ SIGNS = {
     Change.NOT_JUDGED: ("◌", "could not be judged", YELLOW),
     Change.HELD: ("✔", "hold", GREEN),
 }
+ACCEPTED_FAILURE = ("▲", "accepted failure", YELLOW)
 LISTED = (*DOES_NOT_HOLD, Change.NOT_JUDGED)
 
 
 @dataclass(frozen=True, slots=True)
 class CaseTold:
-    """`why` says what kept it from being judged; `guards` is the case's own sentence."""
+    """`why` says what kept it from being judged; `guards` is the case's own sentence.
+
+    `accepted`: why its failure is accepted; '' where it is not.
+    """
 
     name: str
     process: str
@@ -36,19 +40,22 @@ class CaseTold:
     guards: str = ""
     differences: Sequence[Mapping[str, Any]] = ()
     why: str = ""
+    accepted: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayTold:
     """A replay that ended. `stale_share`: 0 to 1, None where nothing was asked.
 
-    `url` is where people look at it, '' where it was replayed here.
+    `url` is where people look at it, '' where it was replayed here. `notes` are sentences for
+    whoever started it.
     """
 
     counts: Mapping[Change, int]
     cases: Sequence[CaseTold] = field(default=())
     stale_share: float | None = None
     url: str = ""
+    notes: Sequence[str] = ()
 
     @property
     def total(self) -> int:
@@ -57,6 +64,10 @@ class ReplayTold:
     def count(self, *changes: Change) -> int:
         return sum(self.counts.get(change, 0) for change in changes)
 
+    def count_accepted(self, *changes: Change) -> int:
+        """Count the cases of these changes whose failure is accepted."""
+        return sum(bool(case.accepted) and case.change in changes for case in self.cases)
+
 
 def text_of(replay: ReplayTold, *, colour: bool = False) -> str:
     paint = _Paint(colour)
@@ -64,6 +75,7 @@ def text_of(replay: ReplayTold, *, colour: bool = False) -> str:
         *_cases(replay, paint),
         _summary(replay, paint),
         _stale(replay, paint),
+        "\n".join(paint(f"▲ {_line(note)}", YELLOW) for note in replay.notes),
         plain(replay.url),
     ]
     return "\n\n".join(block for block in blocks if block) + "\n"
@@ -87,8 +99,12 @@ def _cases(replay: ReplayTold, paint: _Paint) -> Iterator[str]:
 
 def _case(case: CaseTold, paint: _Paint) -> str:
     sign, word, colour = SIGNS[case.change]
+    if case.accepted:
+        sign, word, colour = ACCEPTED_FAILURE
     head = f"{paint(f'{sign} {word}', BOLD, colour)}  {plain(case.name)}  ({plain(case.process)})"
     lines = [head]
+    if case.accepted:
+        lines.append(paint(f"    Accepted: {_line(case.accepted)}", DIM))
     if case.guards:
         lines.append(paint(f"    It guards: {_line(case.guards)}", DIM))
     if case.change in DOES_NOT_HOLD:
@@ -105,14 +121,17 @@ def _case(case: CaseTold, paint: _Paint) -> str:
 
 def _summary(replay: ReplayTold, paint: _Paint) -> str:
     counts = [
-        paint(f"{sign} {replay.count(change):,} {word}", colour)
-        for change, (sign, word, colour) in SIGNS.items()
-        if replay.count(change)
+        (replay.count(change) - replay.count_accepted(change), *sign)
+        for change, sign in SIGNS.items()
+    ]
+    counts.insert(-1, (replay.count_accepted(*DOES_NOT_HOLD), *ACCEPTED_FAILURE))
+    told = [
+        paint(f"{sign} {count:,} {word}", colour) for count, sign, word, colour in counts if count
     ]
     cases = "1 case" if replay.total == 1 else f"{replay.total:,} cases"
-    if not counts:
+    if not told:
         return "No case fits what was asked for: nothing was replayed."
-    return f"{paint(cases, BOLD)}: {' · '.join(counts)}"
+    return f"{paint(cases, BOLD)}: {' · '.join(told)}"
 
 
 def _stale(replay: ReplayTold, paint: _Paint) -> str:

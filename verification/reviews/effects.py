@@ -7,11 +7,13 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
+from processes.definition.model import Enforcement
 from verification.engine.attempts import Accounted, Entered, TaskHistory, overrule
-from verification.engine.outcome import COUNTING, Outcome, Verdict
+from verification.engine.outcome import COUNTING, FindingVerdict, Outcome, Verdict
 from verification.reviews.models import CaseDraft, Decision, FindingLabel
 from verification.reviews.rounds import Rows, name_of
 from verification.runs import events, figures, outbox
+from verification.runs.ending import MAX_RULES
 from verification.runs.models import Evaluation, ReviewState, Run, Task
 
 HISTORY = (
@@ -19,6 +21,7 @@ HISTORY = (
     "exhausted", "exhausted_reason",
 )  # fmt: skip
 ENTERED = (Verdict.ACCEPT, Verdict.REJECT)
+FALSE_NEGATIVE = "verification_false_negative_candidate"
 RIGHT, WRONG = "true_positive", "false_positive"
 
 
@@ -90,7 +93,7 @@ def _keep_history(task: Task, accounted: Accounted, now: datetime) -> None:
 def _tell(rows: Rows, accounted: Accounted, *, previous: str, now: datetime) -> None:
     review, run = rows.review, rows.run
     said = {"outcome": review.outcome, "by": ", ".join(review.told["by"]), "round": review.round}
-    written: list[events.Entry] = [("review_decided", said)]
+    written: list[events.Entry] = [*_overturned(rows, previous), ("review_decided", said)]
     if accounted.terminal and not rows.task.exhausted:
         written.append(("verification_exhausted", {"reason_code": accounted.terminal}))
     if rows.task.exhausted and not accounted.history.exhausted:
@@ -102,6 +105,36 @@ def _tell(rows: Rows, accounted: Accounted, *, previous: str, now: datetime) -> 
         run_id=run.pk,
         payload=_announcement(rows, previous),
     )
+
+
+def _overturned(rows: Rows, previous: str) -> list[events.Entry]:
+    """Return the event of a reject that people accept; of a run it is written once."""
+    review, evaluation = rows.review, rows.review.evaluation
+    is_overturned = (
+        evaluation.verdict == Verdict.REJECT and verdict_of(review.outcome) is Verdict.ACCEPT
+    )
+    # Only a change of mind can come to it again.
+    is_written = (
+        bool(previous)
+        and rows.run.events.filter(kind=FALSE_NEGATIVE, data__source="review").exists()
+    )
+    if not is_overturned or is_written:
+        return []
+    found = evaluation.findings.filter(
+        verdict=FindingVerdict.VIOLATED, enforcement=Enforcement.HARD
+    ).order_by("position")
+    rules = dict.fromkeys(found.values_list("rule", flat=True))
+    return [
+        (
+            FALSE_NEGATIVE,
+            {
+                "source": "review",
+                "reason_code": evaluation.reason_code,
+                "enforcement": Enforcement.HARD if rules else None,
+                "rules": list(rules)[:MAX_RULES],
+            },
+        )
+    ]
 
 
 def _announcement(rows: Rows, previous: str) -> dict[str, Any]:

@@ -6,15 +6,19 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
+from processes.definition.model import Enforcement
 from verification.engine.claims.settlement import ClaimState
 from verification.engine.climb import Case, Conclusion
 from verification.engine.feedback import Feedback
-from verification.engine.outcome import Verdict
+from verification.engine.outcome import FindingVerdict, Verdict
 from verification.engine.scoring import Score
 from verification.engine.verifier import ENGINE_BUILD
 from verification.runs import events, reverifying
 from verification.runs.flags import Flag
 from verification.runs.work import Begun, Work
+
+MAX_RULES = 20
+"""So many rules are named by an event; the findings of the run name them all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +78,19 @@ def score_json(score: Score) -> dict[str, Any]:
     }
 
 
+def rejection_of(conclusion: Conclusion) -> dict[str, Any]:
+    """Return the enforcement and the rules of the findings that reject; empty for no reject."""
+    if conclusion.verdict is not Verdict.REJECT:
+        return {"enforcement": None, "rules": []}
+    violated = [one for one in conclusion.findings if one.verdict is FindingVerdict.VIOLATED]
+    hard = [one for one in violated if one.enforcement is Enforcement.HARD]
+    # Without a hard finding it is partly verified work that a flag turns into a reject.
+    rejecting = hard or [one for one in (conclusion.leading,) if one is not None]
+    rules = list(dict.fromkeys(finding.rule for finding in rejecting))
+    enforcement = rejecting[0].enforcement if rejecting else Enforcement.HARD
+    return {"enforcement": enforcement, "rules": rules[:MAX_RULES]}
+
+
 def events_of(ending: Ending) -> list[events.Entry]:
     conclusion = ending.conclusion
     kind = {
@@ -87,6 +104,8 @@ def events_of(ending: Ending) -> list[events.Entry]:
         "findings": len(conclusion.findings),
         "attempt": conclusion.accounted.attempt,
     }
+    if conclusion.verdict is Verdict.REJECT:
+        told |= rejection_of(conclusion)
     if ending.turn:
         turn = {"next_at": ending.turn.at.isoformat(), "until": ending.turn.until.isoformat()}
         return [(kind, told | turn)]
@@ -109,6 +128,7 @@ def announcement(ending: Ending) -> dict[str, Any]:
         "task": ending.case.submission.task.id,
         "passed": ending.conclusion.verdict.passed,
         "finished_at": ending.at.isoformat(),
+        **rejection_of(ending.conclusion),
         "feedback": ending.said.text,
         **_announced(ending),
     }

@@ -156,7 +156,7 @@ REASONS = {
     "odd_payload": "a tool call has an odd shape",
     "unsupported_pattern": "a rule's pattern cannot be run",
     "claim_label_invalid": "a claim has an unknown label",
-    "legacy_unscoped": "an old rule names no phase",
+    "legacy_unscoped": "a rule names no phase",
 }
 
 NEXT_STEPS = {

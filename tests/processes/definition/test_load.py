@@ -17,6 +17,7 @@ from processes.definition.model import (
     GatesWithoutSandbox,
     Level,
     LintCommands,
+    Phase,
     Rule,
     RuleType,
     ScoreLoop,
@@ -200,6 +201,93 @@ def test_scope_says_where_a_rule_applies_or_where_it_looks(
     rule = rule_of(**fields)
 
     assert (rule.applies_to_phases, rule.target) == (phases, target)
+
+
+UNDER_A_PHASE = """\
+name: small
+phases:
+  - id: plan
+    description: Plan it
+  - id: build
+    description: Build it
+    {place}[{{name: r, check: TODO, type: regex{fields}}}]
+"""
+
+
+@pytest.mark.parametrize("place", ["rules: ", "verification: {rules: "])
+@pytest.mark.parametrize(
+    ("fields", "phases"),
+    [
+        ("", ("build",)),
+        (", scope: phase", ("build",)),
+        (", scope: evidence", ("build",)),
+        (", scope: global", ("*",)),
+        (", applies_to_phases: plan", ("plan",)),
+        (", scope: phase, applies_to_phases: [plan, build]", ("plan", "build")),
+    ],
+)
+def test_a_rule_under_a_phase_belongs_to_it(
+    place: str, fields: str, phases: tuple[str, ...]
+) -> None:
+    source = UNDER_A_PHASE.format(place=place, fields=fields)
+    loaded = load(source.replace("}]", "}]}") if "{" in place else source)
+
+    assert loaded.problems == ()
+    assert loaded.definition is not None
+    [rule] = loaded.definition.rules
+    assert rule.applies_to_phases == phases
+
+
+def test_a_mistake_in_a_rule_under_a_phase_has_its_place() -> None:
+    loaded = load(UNDER_A_PHASE.format(place="rules: ", fields=", applies_to_phases: sleep"))
+
+    assert [(one.code, one.path, one.line) for one in loaded.errors] == [
+        ("phase.unknown", "phases[1].rules[0].applies_to_phases", 7)
+    ]
+
+
+def test_the_rules_under_all_phases_are_bounded_together() -> None:
+    rules = ", ".join(f"{{name: r{number}, check: c}}" for number in range(251))
+    phases = "".join(
+        f"  - {{id: p{number}, description: d, rules: [{rules}]}}\n" for number in range(2)
+    )
+
+    loaded = load(f"name: small\nphases:\n{phases}")
+
+    assert [(one.code, one.path) for one in loaded.errors] == [
+        ("rules.too_many", "phases[1].rules")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("scope", "phases"), [("", ("*",)), (", scope: phase", ()), (", scope: global", ("*",))]
+)
+def test_an_extra_instruction_to_the_judge_may_be_bound_to_a_phase(
+    scope: str, phases: tuple[str, ...]
+) -> None:
+    definition = definition_of(
+        f"{SMALL}  policy: {{semantic_checks: [{{id: extra, check: Look twice.{scope}}}]}}\n"
+    )
+
+    assert definition.rules[-1].applies_to_phases == phases
+
+
+@pytest.mark.parametrize(
+    ("applies", "ids", "expected"),
+    [
+        ((), ("plan",), ("plan",)),
+        ((), ("plan", "build"), ()),
+        (("*",), ("plan", "build"), ("plan", "build")),
+        (("build",), ("plan", "build"), ("build",)),
+    ],
+)
+def test_a_rule_without_a_phase_belongs_to_the_only_phase(
+    applies: tuple[str, ...], ids: tuple[str, ...], expected: tuple[str, ...]
+) -> None:
+    rule = Rule("r", "TODO", applies_to_phases=applies)
+    definition = Definition("small", tuple(map(Phase, ids)), rules=(rule,))
+
+    assert definition.phases_of(rule) == expected
 
 
 @check_rows(

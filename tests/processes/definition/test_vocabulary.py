@@ -35,7 +35,7 @@ def test_completion_offers_exactly_what_the_reader_looks_for(
 ) -> None:
     text = WITH_EVERYTHING.replace(
         "review: {sample_rate: 0.1}", "review: {sample_rate: 0.1, reasons: {partial: usual}}"
-    )
+    ).replace("iteration: {max: 2}", "rules: [{name: own, check: c, examples: {pass: [a]}}]")
 
     offered = {(place, key) for place, fields in PLACES.items() for key in fields}
 

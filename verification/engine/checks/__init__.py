@@ -15,6 +15,7 @@ from verification.engine.checks import (  # isort: skip
     file_types as file_types,
     syntax as syntax,
     patterns as patterns,
+    unscoped_rules as unscoped_rules,
     claimed as claimed,
     not_run as not_run,
     own_settings as own_settings,

@@ -58,8 +58,6 @@ class Asked:
 
     @property
     def reason_code(self) -> str:
-        if self.scope.reason is TraceReason.UNSCOPED and not self.case.is_legacy:
-            return "legacy_unscoped"
         return BY_FAILURE_CLASS.get(self.rule.failure_class, "rule_violated")
 
     @property

@@ -147,7 +147,7 @@ def _rules(
 
 def _phases_of(rule: Rule, definition: Definition) -> Iterator[str]:
     for phase in definition.phases:
-        if scope_of(rule, phase.id, PhaseScope.CURRENT_PHASE).applies:
+        if scope_of(rule, definition, phase.id, PhaseScope.CURRENT_PHASE).applies:
             yield phase.id
 
 

@@ -100,9 +100,7 @@ def _finding(
     return Finding(
         rule=rule.name if rule else word.id,
         rule_sha256=scoping.rule_sha256(rule) if rule else "",
-        reason_code=_doubt(word, lost)
-        if word.verdict is UNKNOWN or is_doubted
-        else _why(word, case),
+        reason_code=_doubt(word, lost) if word.verdict is UNKNOWN or is_doubted else _why(word),
         message=_message(word, is_doubted=is_doubted),
         enforcement=_counted(case, word.enforcement),
         verdict=FindingVerdict.UNKNOWN if is_doubted else word.verdict,
@@ -127,10 +125,8 @@ def _counted(case: Case, enforcement: Enforcement) -> Enforcement:
     return Enforcement.OBSERVE if is_remark else enforcement
 
 
-def _why(word: Word, case: Case) -> str:
+def _why(word: Word) -> str:
     """The reason of a violation; a judge may name one, and only that one."""
-    if word.asked and word.asked.scope.reason is TraceReason.UNSCOPED and not case.is_legacy:
-        return "legacy_unscoped"
     if _NAMED_CODE.match(word.why):
         return "evidence_gap"
     if word.asked is None:

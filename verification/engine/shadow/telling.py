@@ -20,6 +20,7 @@ _SCOPE_WORDS: Mapping[TraceReason | None, str] = {
     TraceReason.UNSCOPED: "applied without a scope",
     TraceReason.OBSERVED: "observed",
     TraceReason.OTHER_PHASE: "skipped",
+    TraceReason.NO_PHASE: "skipped",
     TraceReason.UNSUPPORTED_PATTERN: "cannot run",
 }
 

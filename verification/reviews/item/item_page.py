@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from loomverify.accounts.access import Access
-from processes.definition.model import ANY_PHASE, Definition, Phase
+from processes.definition.model import Definition, Phase
 from processes.selectors import definition_of
 from verification.engine import reviewing
 from verification.engine.floors import is_on_critical_path
@@ -212,11 +212,11 @@ class ItemPage:
     @cached_property
     def rules(self) -> list[AskedRule]:
         """What the process asks of this phase."""
-        named = {ANY_PHASE, self.run.phase_id}
+        definition = self._definition
         return [
             AskedRule(rule.name, rule.description or rule.check)
-            for rule in self._definition.rules
-            if not rule.is_scoped or named & set(rule.applies_to_phases)
+            for rule in definition.rules
+            if self.run.phase_id in definition.phases_of(rule)
         ]
 
     @property

@@ -30,7 +30,7 @@ def never_tried(process: Process, definition: Definition) -> Iterator[Problem]:
 
 
 def _has_run(process: Process, definition: Definition, rule: Rule) -> bool:
-    phases = [phase.id for phase in definition.phases if speaks(rule, phase)]
+    phases = [phase.id for phase in definition.phases if speaks(definition, rule, phase)]
     runs = Run.objects.filter(process=process, phase_id__in=phases, state=RunState.FINISHED)
     return runs.exists()
 

@@ -11,7 +11,7 @@ from loomverify.errors import InputError, Issue
 from processes import rule_edits, selectors
 from processes.definition import patterns
 from processes.definition.load import load
-from processes.definition.model import ANY_PHASE, Definition, Phase, Rule, RuleType
+from processes.definition.model import Definition, Phase, Rule, RuleType
 from processes.definition.patch import Append, SetValue, Unpatchable
 from processes.definition.stream import Unreadable
 from processes.models import Process
@@ -110,7 +110,10 @@ def with_rule(source_text: str, said: Mapping[str, Any]) -> tuple[str, int]:
 
 
 def _within(place: str) -> tuple[str | int, ...]:
-    return tuple(rule_edits.path_of(place))[3:]
+    """The keys below the rule, which is an entry of the last list of rules in the path."""
+    path = tuple(rule_edits.path_of(place))
+    lists = [at for at, key in enumerate(path) if key in ("rules", "semantic_checks")]
+    return path[lists[-1] + 2 :] if lists else path
 
 
 def need_pattern(rule: Rule) -> None:
@@ -138,11 +141,11 @@ def _phases_of(definition: Definition, rule: Rule, published: Rule | None) -> li
     return [
         phase.id
         for phase in definition.phases
-        if speaks(rule, phase) or (published is not None and speaks(published, phase))
+        if speaks(definition, rule, phase)
+        or (published is not None and speaks(definition, published, phase))
     ]
 
 
-def speaks(rule: Rule, phase: Phase) -> bool:
+def speaks(definition: Definition, rule: Rule, phase: Phase) -> bool:
     """Whether it does under the default flags."""
-    named = rule.applies_to_phases
-    return not rule.is_scoped or ANY_PHASE in named or phase.id in named
+    return phase.id in definition.phases_of(rule)

@@ -60,8 +60,11 @@ class Draw:
 
 def _asked(wish: Wish) -> list[Phase]:
     """Phases in which only the published rule speaks ask nobody."""
-    phases = wish.definition.phases
-    return [one for one in phases if one.id in wish.phase_ids and speaks(wish.rule, one)]
+    return [
+        phase
+        for phase in wish.definition.phases
+        if phase.id in wish.phase_ids and speaks(wish.definition, wish.rule, phase)
+    ]
 
 
 def draw(wish: Wish, how: Drawn, size: int) -> Draw:

@@ -142,7 +142,7 @@ def _need_step(rule: Rule, to: Enforcement) -> None:
     if to is Enforcement.HARD and not rule.is_scoped:
         raise InputError(
             "rule.unscoped",
-            "A rule that names no phase counts as advisory at most. Name its phases first.",
+            "A rule that names no phase may apply nowhere. Name its phases first.",
             loc=("body", "enforcement"),
         )
 

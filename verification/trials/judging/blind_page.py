@@ -11,8 +11,9 @@ from uuid import UUID
 from django.urls import reverse
 
 from loomverify.accounts.access import Access
-from processes.definition.model import ANY_PHASE, Phase
+from processes.definition.model import Phase
 from processes.selectors import definition_of
+from verification.engine.checks import unscoped_rules
 from verification.engine.finding import Finding
 from verification.engine.shadow import Aligned, SideOutcome
 from verification.runs import wording
@@ -31,6 +32,8 @@ from verification.trials.selectors import comparison_of, trial_of
 
 GIVEAWAYS: Final = frozenset({"legacy_unscoped"})
 """Reasons that tell how a verifier is set, and nothing of the work."""
+GIVEAWAY_CHECKS: Final = frozenset({unscoped_rules.ID})
+"""Checks whose findings do, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +130,9 @@ class BlindPage:
     @cached_property
     def found(self) -> list[BlindFound]:
         """What weighs differently comes first."""
-        pairs = Sides(self.row).pairs[:MAX_FINDINGS]
+        pairs = [
+            pair for pair in Sides(self.row).pairs if pair.sides[0].rule not in GIVEAWAY_CHECKS
+        ][:MAX_FINDINGS]
         rows = [self._found(number, one) for number, one in enumerate(pairs, start=1)]
         return sorted(rows, key=lambda one: not one.differs)
 
@@ -161,11 +166,11 @@ class BlindPage:
     @cached_property
     def rules(self) -> list[AskedRule]:
         """What the process asks of this phase."""
-        named = {ANY_PHASE, self.run.phase_id}
+        definition = definition_of(self.run.process_version_id)
         return [
             AskedRule(rule.name, rule.description or rule.check)
-            for rule in definition_of(self.run.process_version_id).rules
-            if not rule.is_scoped or named & set(rule.applies_to_phases)
+            for rule in definition.rules
+            if self.run.phase_id in definition.phases_of(rule)
         ]
 
 
