@@ -103,6 +103,19 @@ def test_metadata_keeps_its_small_entries_and_its_bounds(metadata: dict[str, Any
     assert [key for key in metadata if key in kept] == list(kept)
 
 
+def test_a_long_list_of_metadata_loses_its_end_and_stays_a_list() -> None:
+    names = [f"tests/test_module.py::test_{number}" for number in range(10_000)]
+
+    kept = bounded({"failed_tests": names, "suite": "regression"})
+
+    *shown, rest = kept["failed_tests"]
+    assert shown == names[: len(shown)]
+    assert len(shown) > 100
+    assert rest == f"… {len(names) - len(shown)} more"
+    assert kept["suite"] == "regression"
+    assert bounded(kept) == kept
+
+
 @given(st.text(max_size=300), st.integers(10, 100))
 def test_both_ends_of_a_text_are_kept(text: str, limit: int) -> None:
     cut = both_ends(text, limit)

@@ -75,7 +75,9 @@ def test_a_fatal_error_ends_the_task_at_once(agent: Caller) -> None:
 
     assert (run["verdict"], run["reason_code"]) == ("reject", "custom_rejected")
     assert (run["task"]["exhausted"], run["retry"]["rerun_execution"]) == (True, False)
-    assert "The customer does not exist." in run["feedback"]["text"]
+    assert "Summary: The customer does not exist." in run["feedback"]["text"]
+    assert "attempt" not in run["feedback"]["text"]
+    assert [item["code"] for item in run["feedback"]["items"]] == ["gone"]
     assert problem(answer)[0] == 409
     assert Review.objects.get().state == "pending"
 

@@ -89,7 +89,7 @@ def test_the_document_is_the_same_each_time(document: dict[str, Any]) -> None:
 
 
 @pytest.mark.extended
-@pytest.mark.parametrize("name", ["smallest", "whole"])
+@pytest.mark.parametrize("name", ["smallest", "whole", "messages", "blocks"])
 def test_the_examples_of_a_submission_are_taken(
     agent: Caller, document: dict[str, Any], name: str
 ) -> None:

@@ -243,6 +243,16 @@ def test_a_finding_in_a_tool_call_shows_that_call_alone() -> None:
     assert '<b class="mono">search</b>' not in html
 
 
+def test_a_call_without_success_is_shown_as_neither_and_with_its_oddities() -> None:
+    calls = [{"tool": "search", "oddities": ["it names no tool", "success is null"]}]
+
+    html = html_of(make_run(make_project(), body={"tool_calls": calls}), "?show=tools")
+
+    assert "success not stated" in html
+    assert "Unusual: it names no tool; success is null." in html
+    assert "oddities" not in html
+
+
 def test_findings_stand_in_groups_with_the_hard_ones_first() -> None:
     run = make_run(
         make_project(),
@@ -346,7 +356,9 @@ def test_hostile_text_is_escaped_wherever_it_stands(query: str) -> None:
         files={"a/<b>.txt": HOSTILE.encode()},
         body={
             "task": {"plan": HOSTILE, "acceptance_criteria": HOSTILE},
-            "tool_calls": [{"tool": HOSTILE, "success": False, "error": HOSTILE}],
+            "tool_calls": [
+                {"tool": HOSTILE, "success": False, "error": HOSTILE, "oddities": [HOSTILE]}
+            ],
         },
         findings=[
             {"rule": HOSTILE, "message": HOSTILE, "suggestion": HOSTILE, "quote": HOSTILE},

@@ -60,7 +60,7 @@ def test_the_place_of_bad_text_is_named() -> None:
         ("output", 5, ("body", "output")),
         ("return_code", 1.5, ("body", "return_code")),
         ("tool_calls", {}, ("body", "tool_calls")),
-        ("tool_calls", [{"tool": "x"}], ("body", "tool_calls", 0, "success")),
+        ("tool_calls", [{"tool": "x", "success": 1}], ("body", "tool_calls", 0, "success")),
         ("tool_calls", [{"tool": "x", "success": "yes"}], ("body", "tool_calls", 0, "success")),
         ("task", {"id": "", "description": ""}, ("body", "task", "id")),
         (

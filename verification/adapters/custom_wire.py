@@ -90,16 +90,30 @@ def both_ends(text: str, limit: int = MAX_DETAIL_CHARS) -> str:
 
 
 def bounded(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Metadata as it is kept; the largest entries are shortened to their text."""
+    """Metadata as it is kept: of the largest fields, a list loses its end, and all else becomes text."""
     kept, left = {}, MAX_METADATA_CHARS
     for key, value in sorted(metadata.items(), key=lambda one: len(json.dumps(one[1]))):
         text = json.dumps(value)
         if len(key) > MAX_CODE_CHARS or left <= len(key):
             continue
         room = left - len(key)
-        kept[key] = value if len(text) <= room else shortened(text, room)
+        kept[key] = value if len(text) <= room else _shorter(value, room)
         left = room - len(text)
     return {key: kept[key] for key in metadata if key in kept}
+
+
+def _shorter(value: Any, room: int) -> Any:
+    """As many entries of a list as fit, and how many do not; of any other value, its text."""
+    if not isinstance(value, list):
+        return shortened(json.dumps(value), room)
+    entries: list[Any] = []
+    left = room - len(json.dumps(f"… {len(value)} more")) - 4
+    for entry in value:
+        left -= len(json.dumps(entry)) + 2
+        if left < 0:
+            break
+        entries.append(entry)
+    return [*entries, f"… {len(value) - len(entries)} more"]
 
 
 def _answer(told: Mapping[str, Any]) -> CustomAnswer:

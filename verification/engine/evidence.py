@@ -22,14 +22,19 @@ class TaskSpec:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """One call of a tool by the agent. Any JSON may stand in `args`, `result`, `files_changed`."""
+    """One call of a tool by the agent. Any JSON may stand in `args`, `result`, `files_changed`.
+
+    `success` is None where nothing states how the call ended. `oddities` say what is unusual about
+    the shape in which the call was submitted.
+    """
 
     tool: str
-    success: bool
+    success: bool | None = None
     error: str = ""
     args: Json = None
     result: Json = None
     files_changed: Json = None
+    oddities: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

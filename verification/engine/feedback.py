@@ -4,23 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from xml.sax.saxutils import escape, quoteattr
+from typing import Any
 
 from processes.definition.model import Enforcement
 from verification.engine.case import Case
 from verification.engine.climb import Conclusion
-from verification.engine.finding import Finding, cleaned
+from verification.engine.custom import CODE, METADATA
+from verification.engine.feedback_text import (
+    attribute,
+    fields_of,
+    lines_of,
+    on_one_line,
+    quoted,
+)
+from verification.engine.finding import Finding
 from verification.engine.outcome import FindingVerdict, Outcome, Verdict
 from verification.engine.reasons import reason
 
 MAX_LINES = 40
-MAX_LINE_CHARS = 500
+MAX_ADVICE_CHARS = 20_000
+MAX_SUGGESTION_CHARS = 4_000
+CUSTOM_REJECTED = "custom_rejected"
 _SPEAKS = (Enforcement.HARD, Enforcement.ADVISORY)
 
 
 @dataclass(frozen=True, slots=True)
 class FeedbackItem:
-    """One thing to put right. `message` is never shortened."""
+    """One thing to put right. `message` is never shortened.
+
+    `code` and `metadata` are those of a custom verifier.
+    """
 
     rule: str
     enforcement: Enforcement
@@ -29,6 +42,8 @@ class FeedbackItem:
     path: str = ""
     line: int | None = None
     suggestion: str = ""
+    code: str = ""
+    metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +86,13 @@ def feedback(
     told = [one for one in conclusion.findings if one.enforcement in _SPEAKS]
     if not told and conclusion.verdict is Verdict.ACCEPT:
         return Feedback()
-    lines = [_open_tag(conclusion, attempt, max_attempts), f"Summary: {_summary(conclusion, told)}"]
-    lines += [_line(finding) for finding in told[:MAX_LINES]]
-    if len(told) > MAX_LINES:
-        lines.append(f"- {len(told) - MAX_LINES} more, listed with the run.")
+    custom = _custom_rejection(conclusion)
+    lines = [_open_tag(conclusion, attempt, max_attempts, custom)]
+    lines += _custom_summary(custom) if custom else [f"Summary: {_summary(conclusion, told)}"]
+    listed = [one for one in told if one is not custom]
+    lines += [_line(finding) for finding in listed[:MAX_LINES]]
+    if len(listed) > MAX_LINES:
+        lines.append(f"- {len(listed) - MAX_LINES} more, listed with the run.")
     lines += _advice(conclusion, told, acceptance_criteria, instructions or {}, terminal)
     if repeats and not terminal and conclusion.verdict is Verdict.REJECT:
         lines.append("The same work was rejected before: it is not counted again.")
@@ -91,11 +109,32 @@ def _tag(conclusion: Conclusion) -> str:
     }[conclusion.verdict]
 
 
-def _open_tag(conclusion: Conclusion, attempt: int | None, max_attempts: int) -> str:
-    attributes = [f"code={quoteattr(conclusion.reason_code)}"] if conclusion.reason_code else []
-    if conclusion.verdict is Verdict.REJECT and attempt is not None:
+def _custom_rejection(conclusion: Conclusion) -> Finding | None:
+    """The rejection by a custom verifier that the run is rejected for."""
+    leading = conclusion.leading
+    is_deciding = leading is not None and leading.reason_code == conclusion.reason_code
+    return leading if is_deciding and conclusion.reason_code == CUSTOM_REJECTED else None
+
+
+def _open_tag(
+    conclusion: Conclusion, attempt: int | None, max_attempts: int, custom: Finding | None
+) -> str:
+    """A task that a verifier has ended has no attempts left to count."""
+    code = (custom and custom.place.get(CODE)) or conclusion.reason_code
+    attributes = [attribute("code", str(code))] if code else []
+    if conclusion.verdict is Verdict.REJECT and attempt is not None and not conclusion.is_final:
         attributes += [f'attempt="{attempt}"', f'of="{max_attempts}"']
     return f"<{' '.join([_tag(conclusion), *attributes])}>"
+
+
+def _custom_summary(finding: Finding) -> list[str]:
+    """The verifier's message, the fields of its metadata, and the place that it names."""
+    first, *further = lines_of(finding.message) or [""]
+    lines = [f"Summary: {first.strip()}", *quoted(further)]
+    lines += fields_of(finding.place.get(METADATA, {}))
+    if finding.path or finding.line or finding.suggestion:
+        lines.append(_line(finding, with_message=False))
+    return lines
 
 
 def _summary(conclusion: Conclusion, told: Sequence[Finding]) -> str:
@@ -115,20 +154,30 @@ def _counted(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
-def _line(finding: Finding) -> str:
+def _line(finding: Finding, *, with_message: bool = True) -> str:
+    """One list item: rule, place and message; further lines of the message follow as a quote."""
     where = f"{finding.path}:{finding.line}" if finding.path and finding.line else finding.path
     if finding.line and not finding.path:
         where = f"line {finding.line}"
     mark = "" if finding.enforcement is Enforcement.HARD else " (advisory)"
     if finding.verdict is FindingVerdict.UNKNOWN:
         mark = " (unknown)"
-    message = " ".join(finding.message.split())
-    if len(message) > MAX_LINE_CHARS:
-        message = f"{message[:MAX_LINE_CHARS]}…"
-    parts = [f"- [{finding.rule}]{mark}", where, message]
-    if finding.suggestion:
-        parts.append(f"→ {' '.join(finding.suggestion.split())}")
-    return escape(" ".join(part for part in parts if part))
+    first, *further = (lines_of(finding.message) if with_message else []) or [""]
+    suggestion = (
+        f"→ {on_one_line(finding.suggestion, MAX_SUGGESTION_CHARS)}" if finding.suggestion else ""
+    )
+    head = [
+        f"- [{on_one_line(finding.rule)}]{mark}",
+        on_one_line(where),
+        " ".join(first.split()),
+        "" if further else suggestion,
+    ]
+    lines = [" ".join(part for part in head if part), *quoted(further)]
+    if further and suggestion:
+        lines.append(f"  {suggestion}")
+    if with_message:
+        lines += fields_of(finding.place.get(METADATA, {}))
+    return "\n".join(lines)
 
 
 def _advice(
@@ -143,16 +192,14 @@ def _advice(
     advice = []
     own = instructions.get(conclusion.reason_code) or instructions.get("default", "")
     if own:
-        advice.append(f"Instructions: {_one_line(own)}")
+        advice.append(f"Instructions: {on_one_line(own, MAX_ADVICE_CHARS)}")
     if not told and acceptance_criteria:
-        advice.append(f"Criteria not met: {_one_line(acceptance_criteria)}")
-    if terminal:
+        advice.append(f"Criteria not met: {on_one_line(acceptance_criteria, MAX_ADVICE_CHARS)}")
+    if conclusion.is_final:
+        advice.append("The task has ended. Do not submit it again: a person looks at it.")
+    elif terminal:
         advice.append(f"{reason(terminal).title} Do not submit it again: a person looks at it.")
     return advice
-
-
-def _one_line(text: str) -> str:
-    return escape(cleaned(" ".join(text.split())))
 
 
 def _item(finding: Finding) -> FeedbackItem:
@@ -164,4 +211,6 @@ def _item(finding: Finding) -> FeedbackItem:
         path=finding.path,
         line=finding.line,
         suggestion=finding.suggestion,
+        code=str(finding.place.get(CODE, "")),
+        metadata=finding.place.get(METADATA, {}),
     )

@@ -12,6 +12,7 @@ from verification.engine.outcome import FindingVerdict
 NOTES = frozenset(
     {
         "odd_payload",
+        "tool_result_error",
         "unsupported_pattern",
         "file_type_mismatch",
         "claim_label_invalid",

@@ -37,6 +37,7 @@ CHECK_ENFORCEMENT: Mapping[str, Enforcement] = {
     "gate_out_of_memory": HARD,
     "syntax_invalid": ADVISORY,
     "odd_payload": ADVISORY,
+    "tool_result_error": ADVISORY,
     "changed_file_missing": ADVISORY,
     "lint_failed": ADVISORY,
     "no_tests": ADVISORY,

@@ -267,6 +267,7 @@ _REGISTRY: tuple[Reason, ...] = (
             ("changed_file_missing", "A file said to be changed is not there."),
             ("file_type_mismatch", "A file's content does not fit its name."),
             ("odd_payload", "A tool call carries values of an unusual shape."),
+            ("tool_result_error", "A tool call reports an error, and does not count as failed."),
             ("unsupported_pattern", "A rule's pattern cannot be run."),
             ("claim_label_invalid", "A claim carries a label that does not exist."),
             ("legacy_unscoped", "A rule names no phase, and was not applied."),

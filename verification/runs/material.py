@@ -36,11 +36,14 @@ OUTPUT, ALTERNATIVES, TOOLS, DIFF, EVIDENCE, CLAIMS, MADE = (
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
+    """`success` is None where nothing states how the call ended."""
+
     number: int
     tool: str
-    success: bool
+    success: bool | None
     text: str
     enforcement: str = ""
+    oddities: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,14 +245,20 @@ def _claim(claim: Mapping[str, Any]) -> str:
 
 
 def _call(number: int, call: Mapping[str, Any], enforcement: str) -> ToolCall:
-    rest = {key: value for key, value in call.items() if key not in ("tool", "success")}
+    shown_apart = ("tool", "success", "oddities")
+    rest = {key: value for key, value in call.items() if key not in shown_apart}
     text = json.dumps(rest, indent=2, ensure_ascii=False) if any(rest.values()) else ""
     if len(text) > MAX_JSON_CHARACTERS:
         text = (
             f"{text[:MAX_JSON_CHARACTERS]}\n… {len(text) - MAX_JSON_CHARACTERS:,} characters more"
         )
     return ToolCall(
-        number + 1, str(call.get("tool")), call.get("success") is True, text, enforcement
+        number + 1,
+        str(call.get("tool")),
+        call.get("success"),
+        text,
+        enforcement,
+        call.get("oddities") or (),
     )
 
 

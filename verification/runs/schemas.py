@@ -57,6 +57,8 @@ class FeedbackItemOut(Schema):
     path: str | None
     line: int | None
     suggestion: str | None
+    code: str = Field("", description="A custom verifier's own code.")
+    metadata: dict[str, Any] = Field({}, description="What a custom verifier says beside it.")
 
 
 class FeedbackOut(Schema):

@@ -28,7 +28,10 @@ def submission_of(body: Mapping[str, Any], files: Mapping[str, tuple[str, int]])
     return Submission(
         task=_task(body["task"]),
         output=body.get("output") or "",
-        tool_calls=tuple(ToolCall(**call) for call in body.get("tool_calls") or ()),
+        tool_calls=tuple(
+            ToolCall(**{**call, "oddities": tuple(call.get("oddities") or ())})
+            for call in body.get("tool_calls") or ()
+        ),
         files=_files(files),
         claims=tuple(
             Claim(**{**claim, "evidence": tuple(claim.get("evidence") or ())})

@@ -154,6 +154,7 @@ REASONS = {
     "changed_file_missing": "a file said to be changed is missing",
     "file_type_mismatch": "a file's content does not fit its name",
     "odd_payload": "a tool call has an odd shape",
+    "tool_result_error": "a tool call reports an error",
     "unsupported_pattern": "a rule's pattern cannot be run",
     "claim_label_invalid": "a claim has an unknown label",
     "legacy_unscoped": "a rule names no phase",

@@ -80,11 +80,11 @@ def _problem(call: ToolCall, placed: Placed, tree: Tree, removals: Removals) -> 
         return None
     if placed.place in (Place.OUTSIDE, Place.TEMPORARY):
         # What a guard stopped, the check of tool calls has told.
-        was_stopped = not call.success and speaks_of_safety(call.error)
+        was_stopped = call.success is False and speaks_of_safety(call.error)
         return None if was_stopped else _outside(call, placed)
     file = tree.at(placed.path)
     if file is None:
-        is_excused = tree.holds(placed.path) or placed.is_folder or not call.success
+        is_excused = tree.holds(placed.path) or placed.is_folder or call.success is False
         is_excused = is_excused or removals.cover(placed.path)
         return None if is_excused else _missing(call, placed, "not there")
     return _missing(call, placed, "empty") if is_empty(file) else None

@@ -29,7 +29,7 @@ def takes_away(tool: str) -> bool:
 
 
 class Removals:
-    """What successful calls took away, read when it is first asked for."""
+    """What calls took away that did not fail, read when it is first asked for."""
 
     def __init__(self, calls: Sequence[ToolCall]) -> None:
         self._calls = calls
@@ -46,7 +46,7 @@ def _names(calls: Sequence[ToolCall]) -> Iterator[str]:
     """The last parts of all paths named. Reading stops at a bound: what follows may be missed."""
     left = MAX_READ_CHARS
     for call in calls:
-        if not call.success:
+        if call.success is False:
             continue
         is_mover = takes_away(call.tool)
         for text in _texts([call.args, call.files_changed] if is_mover else call.args):

@@ -1,4 +1,4 @@
-"""Failed tool calls, and which of them the work can be blamed for."""
+"""Tool calls: which failures the work can be blamed for, errors in results, and odd shapes."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from processes.definition.model import Enforcement, Target, ToolSuccessPolicy
 from verification.engine.case import Case, Ports
 from verification.engine.checks.drafts import violated
 from verification.engine.checks.registry import Observation, check
+from verification.engine.checks.result_errors import READ_CHARS, error_in_result
 from verification.engine.checks.tool_failures import is_a_step, is_weather, speaks_of_safety
 from verification.engine.evidence import ToolCall
 
@@ -20,15 +21,26 @@ def tool_calls(case: Case, _ports: Ports) -> Iterator[Observation]:
     history = History.of(case.submission.tool_calls)
     policy = case.definition.policy.tool_success_policy
     for number, call in enumerate(case.submission.tool_calls):
+        oddities = [*call.oddities]
         if isinstance(call.args, bool | int | float):
+            oddities.append("args is a bare value, not an object")
+        if oddities:
             yield violated(
                 ID,
                 "odd_payload",
-                f"{call.tool}: args is a bare value, not an object.",
+                f"{call.tool}: {'; '.join(oddities)}.",
                 target=Target.EVIDENCE,
                 place={"tool_call": number},
             )
-        if not call.success:
+        if error := reported_error(call):
+            yield violated(
+                ID,
+                "tool_result_error",
+                f"{call.tool} reports an error: {error}",
+                target=Target.EVIDENCE,
+                place={"tool_call": number},
+            )
+        if call.success is False:
             yield violated(
                 ID,
                 "tool_failed",
@@ -37,6 +49,14 @@ def tool_calls(case: Case, _ports: Ports) -> Iterator[Observation]:
                 target=Target.EVIDENCE,
                 place={"tool_call": number},
             )
+
+
+def reported_error(call: ToolCall) -> str:
+    """The error that a call reports without counting as failed, '' for any other call."""
+    if call.success is False:
+        return ""
+    stated = call.error.strip()[:READ_CHARS] if call.success is None else ""
+    return stated or error_in_result(call.result)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ MAX_CALL_CHARS = 2_000
 MAX_READ_BYTES = 5_000_000
 MAX_ALL_READ_BYTES = 30_000_000
 MAX_NAMES_CHARS = 4_000
+ENDINGS = {True: "well", False: "badly", None: "not stated"}
 _FRAME_CHARS = 120
 
 
@@ -81,7 +82,7 @@ def levels(sizes: Sequence[int], room: int) -> list[int]:
 
 def call_text(call: ToolCall) -> str:
     """One tool call as the judge sees it."""
-    lines = [f"tool: {one_line(call.tool, 200)}", f"ended: {'well' if call.success else 'badly'}"]
+    lines = [f"tool: {one_line(call.tool, 200)}", f"ended: {ENDINGS[call.success]}"]
     for name, value in (("error", call.error), ("args", call.args), ("result", call.result)):
         if value not in (None, "", [], {}):
             lines.append(f"{name}: {shown(_json(value), MAX_CALL_CHARS)}")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from verification.runs.intake.schemas import RunIn
+from verification.runs.intake.schemas import RunRequest
 
 REFERENCE = "#/components/schemas/{model}"
-RUN = {"$ref": REFERENCE.format(model="RunIn")}
+RUN = {"$ref": REFERENCE.format(model="RunRequest")}
 
 SMALLEST: dict[str, Any] = {
     "process": "general",
@@ -49,11 +49,40 @@ CHANGE: dict[str, Any] = {
         "patch": "diff --git a/q3.md b/q3.md\n--- a/q3.md\n+++ b/q3.md\n@@ -1 +1 @@\n-1.2\n+1.3\n",
     },
 }
+MESSAGES: dict[str, Any] = {
+    **SMALLEST,
+    "messages": [
+        {"role": "user", "content": "Sum up the third quarter."},
+        {
+            "role": "assistant",
+            "tool_calls": [
+                {
+                    "id": "call_1",
+                    "type": "function",
+                    "function": {"name": "read_file", "arguments": '{"path": "q3.csv"}'},
+                }
+            ],
+        },
+        {"role": "tool", "tool_call_id": "call_1", "content": "1300000"},
+    ],
+}
+BLOCKS: dict[str, Any] = {
+    **SMALLEST,
+    "tool_calls": [
+        {"type": "tool_use", "id": "toolu_1", "name": "read_file", "input": {"path": "q3.csv"}},
+        {
+            "type": "tool_result",
+            "tool_use_id": "toolu_1",
+            "content": [{"type": "text", "text": "1300000"}],
+            "is_error": False,
+        },
+    ],
+}
 
 
 def _definitions() -> dict[str, Any]:
-    run = RunIn.model_json_schema(ref_template=REFERENCE)
-    return {**run.pop("$defs"), "RunIn": run}
+    run = RunRequest.model_json_schema(ref_template=REFERENCE)
+    return {**run.pop("$defs"), "RunRequest": run}
 
 
 PARTS: dict[str, Any] = {
@@ -84,6 +113,8 @@ REQUEST_BODY: dict[str, Any] = {
                 "smallest": {"summary": "The least that can be submitted", "value": SMALLEST},
                 "whole": {"summary": "What else can be said", "value": WHOLE},
                 "change": {"summary": "A change to a registered repository", "value": CHANGE},
+                "messages": {"summary": "Messages of OpenAI", "value": MESSAGES},
+                "blocks": {"summary": "Tool calls as blocks of Anthropic", "value": BLOCKS},
             },
         },
         "multipart/form-data": {

@@ -8,6 +8,7 @@ import json
 import math
 import re
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 from pydantic import ValidationError
@@ -60,19 +61,34 @@ def parse_body(raw: bytes, *, loc: Loc = ("body",)) -> dict[str, Any]:
     return body
 
 
-def validate_body(body: dict[str, Any], *, loc: Loc = ("body",)) -> RunIn:
+def validate_body(
+    body: Mapping[str, Any], *, loc: Loc = ("body",), call_places: Sequence[Loc] = ()
+) -> RunIn:
+    """Check a body in the shape that is stored.
+
+    `call_places` are the places of its tool calls, where they were read from another shape.
+
+    Raises:
+        InputError: 422, what is wrong with its places.
+    """
     try:
         return RunIn.model_validate(body)
     except ValidationError as error:
         issues = [
-            Issue(code=entry["type"], msg=entry["msg"], loc=(*loc, *_place(entry["loc"])))
+            Issue(
+                code=entry["type"],
+                msg=entry["msg"],
+                loc=(*loc, *_place(entry["loc"], call_places)),
+            )
             for entry in error.errors(include_url=False, include_input=False)
         ]
         raise InputError.of(issues[:MAX_SHOWN_ISSUES]) from error
 
 
-def _place(loc: Loc) -> Loc:
+def _place(loc: Loc, call_places: Sequence[Loc]) -> Loc:
     """The place in the JSON: behind a file's name stands which kind of file it was taken for."""
+    if call_places and loc[0] == "tool_calls" and len(loc) > 1:
+        return (*call_places[int(loc[1])], *loc[2:])
     return (*loc[:2], *loc[3:]) if loc[0] in ("files", "base") else loc
 
 
@@ -96,14 +112,19 @@ def _content(file: str | Base64File, loc: Loc) -> bytes:
 
 def refuse_too_many_values(raw: bytes, loc: Loc) -> None:
     """Count before parsing: in memory a value takes twenty times its place in the text."""
-    if _values_in(raw) > MAX_VALUES and _values_in(_STRINGS.sub(b"", raw)) > MAX_VALUES:
+    if count_values(raw) > MAX_VALUES:
         raise InputError(
             "json.too_many_values", f"At most {MAX_VALUES} values.", loc=loc, status=413
         )
 
 
+def count_values(raw: bytes) -> int:
+    """Count the values of a JSON text: at least as many as there are."""
+    count = _values_in(raw)
+    return count if count <= MAX_VALUES else _values_in(_STRINGS.sub(b"", raw))
+
+
 def _values_in(raw: bytes) -> int:
-    """At least as many as there are."""
     return raw.count(b",") + raw.count(b"[") + raw.count(b"{") + 1
 
 

@@ -25,10 +25,11 @@ from verification.runs.intake.archive import (
     read_archive,
 )
 from verification.runs.intake.multipart import ARCHIVES, RUN_LOC, read_parts
-from verification.runs.intake.reading import MAX_JSON_BYTES, inline_files, parse_body, validate_body
+from verification.runs.intake.reading import MAX_JSON_BYTES, inline_files, parse_body
 from verification.runs.intake.redaction import Redaction, apart
 from verification.runs.intake.renaming import names_of
 from verification.runs.intake.schemas import RunIn
+from verification.runs.intake.tool_calls import read_run
 from verification.runs.remediations.rows import check_named
 
 NOTHING: Mapping[str, IO[bytes]] = MappingProxyType({})
@@ -61,7 +62,7 @@ def _is_large(request: HttpRequest) -> bool:
 
 def _read_request(access: Access, request: HttpRequest) -> services.Submitted:
     body, loc, archives = _parts(request)
-    run = validate_body(body, loc=loc)
+    run = read_run(body, loc=loc)
     key = _idempotency_key(request)
     sha256 = services.body_sha256(body, _archives_sha256(archives))
     return submit(access, run, sha256=sha256, idempotency_key=key, archives=archives, loc=loc)

@@ -9,10 +9,14 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 MAX_FILES = 10_000
 MAX_TEXT = 5_000_000
 MAX_LIST = 5_000
+MAX_MESSAGES = 20_000
+MAX_NAME = 200
+MAX_ODDITIES = 10
+MAX_ODDITY = 300
 
 Text = Annotated[str, Field(max_length=MAX_TEXT)]
 Short = Annotated[str, Field(max_length=200)]
-Name = Annotated[str, Field(min_length=1, max_length=200)]
+Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME)]
 TaskId = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$")]
 Path = Annotated[str, Field(min_length=1, max_length=500)]
 
@@ -40,14 +44,24 @@ class TaskIn(Strict):
 
 
 class ToolCallIn(Strict):
-    """Anything may stand in `args`, `result` and `files_changed`."""
+    """Anything may stand in `args`, `result` and `files_changed`.
+
+    `success` is null where nothing states how the call ended. `oddities` say what was unusual about
+    its shape as it was submitted.
+    """
 
     tool: Name
-    success: bool
+    success: bool | None = None
     error: Text | None = None
     args: Any = None
     result: Any = None
     files_changed: Any = None
+    oddities: (
+        Annotated[
+            list[Annotated[str, Field(max_length=MAX_ODDITY)]], Field(max_length=MAX_ODDITIES)
+        ]
+        | None
+    ) = None
 
 
 class ClaimIn(Strict):
@@ -98,7 +112,7 @@ class ChangeIn(Strict):
 
 
 class RunIn(Strict):
-    """One submission of a task's work."""
+    """One submission of a task's work, as it is stored and as golden cases hold it."""
 
     process: Name
     task: TaskIn
@@ -123,3 +137,32 @@ class RunIn(Strict):
     executor: ExecutorIn | None = None
     return_code: Annotated[int, Field(ge=-(2**31), le=2**31 - 1)] | None = None
     remediation: Name | None = None
+
+
+class RunRequest(RunIn):
+    """One submission of a task's work, as it is sent."""
+
+    tool_calls: (
+        Annotated[
+            list[ToolCallIn | Any],
+            Field(
+                max_length=MAX_LIST,
+                description="Calls, and results that name the call they belong to. The shapes of "
+                "OpenAI, Anthropic and MCP are read, too; a call of any other shape is kept as far "
+                "as it can be read, with the remark `odd_payload`.",
+            ),
+        ]
+        | None
+    ) = None
+    messages: (
+        Annotated[
+            list[Any],
+            Field(
+                max_length=MAX_MESSAGES,
+                description="In place of `tool_calls`: messages of OpenAI or Anthropic, or items "
+                "of OpenAI's Responses. The tool calls are taken from them; the messages are not "
+                "stored.",
+            ),
+        ]
+        | None
+    ) = None

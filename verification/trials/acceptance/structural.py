@@ -21,6 +21,7 @@ FORM = (
     "changed_file_missing",
     "file_type_mismatch",
     "odd_payload",
+    "tool_result_error",
     "unsupported_pattern",
     "legacy_unscoped",
 )
