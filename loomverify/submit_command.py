@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import os
 import sys
@@ -11,16 +10,18 @@ from pathlib import Path
 from typing import Any
 
 from loomverify.submitting.client import Body, Client
-from loomverify.submitting.errors import NoAnswer, UsageError
+from loomverify.submitting.errors import NoAnswer, TaskExhausted, UsageError
 from loomverify.submitting.options import Parser, add_server_options, key_of, need_wait, url_of
 from loomverify.submitting.packing import pack
 from loomverify.submitting.progress import ProgressLine
 from loomverify.submitting.report import Report, plain
+from loomverify.submitting.task_file import KeptTask, TaskFile
 
 ACCEPTED, REJECTED, UNDECIDED, USAGE = range(4)
 RUN_FILE = "loomverify.run.json"
 DEFAULT_PROCESS = "general"
 DEFAULT_WAIT_SECONDS = 600.0
+WAY_OUT = "Begin a new task with --new-task, or name another one with --task ID."
 
 EPILOG = """\
 exit codes: 0 accepted, 1 rejected, 2 undecided, errored, cancelled or not finished, 3 usage;
@@ -28,7 +29,11 @@ what a person decided counts before what the verifier said
 
 DIR/loomverify.run.json, where there is one, holds more fields of the run: task, output,
 tool_calls, expected outputs and so on. --run adds to it, options win over both.
-Everything in DIR is sent but .git and that file.
+Everything in DIR is sent but .git, .loomverify and that file.
+
+Attempts are counted by task. The first submission of a folder makes a task id and keeps it in
+DIR/.loomverify/task.json; an accept ends the task, and the next submission begins another. A
+task that takes no more submissions stays closed: --new-task begins another one.
 """
 
 
@@ -76,7 +81,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--tier", type=int, choices=(1, 2, 3), help="verify at a higher tier than the phase"
     )
-    parser.add_argument("--task", metavar="ID", help="groups attempts (made of the folder's path)")
+    task = parser.add_mutually_exclusive_group()
+    task.add_argument(
+        "--task", metavar="ID", help="task id, which groups attempts (the one the folder keeps)"
+    )
+    task.add_argument(
+        "--new-task", action="store_true", help="begin a new task, and count attempts anew"
+    )
     parser.add_argument("--description", help="what was asked for")
     parser.add_argument("--output", metavar="TEXT|@FILE|-", help="what the agent answered")
     parser.add_argument(
@@ -105,8 +116,48 @@ def _submit(options: argparse.Namespace, progress: ProgressLine) -> Body:
             for name, folder in (("workspace", options.folder), ("base", options.base))
             if folder
         }
-        progress.say("submitting")
-        return client.submit(run, archives, wait_seconds=options.wait, for_people=options.decision)
+        task_file = TaskFile(options.folder)
+        try:
+            kept = _kept_task(options, run["task"], task_file, client)
+            if kept is not None:
+                run["task"]["id"] = kept.id
+            progress.say("submitting")
+            answer = client.submit(
+                run, archives, wait_seconds=options.wait, for_people=options.decision
+            )
+            if exit_code(answer) == ACCEPTED:
+                task_file.forget(run["task"]["id"])
+            elif kept is not None:
+                task_file.keep_run(kept, str(answer["id"]))
+        except TaskExhausted as error:
+            raise UsageError(f"{error}\n{WAY_OUT}") from error
+        finally:
+            for problem in dict.fromkeys(task_file.problems):
+                progress.clear()
+                sys.stderr.write(f"loomverify: {plain(problem)}\n")
+    return answer
+
+
+def _kept_task(
+    options: argparse.Namespace, task: Body, task_file: TaskFile, client: Client
+) -> KeptTask | None:
+    """Return the task that the folder keeps, or begin one; None where the caller names the task.
+
+    An id of the run file holds until --new-task replaces it.
+    """
+    if options.task:
+        return None
+    named = str(task.get("id") or "")
+    if options.new_task:
+        return task_file.begin(instead_of=named)
+    kept = task_file.read(instead_of=named)
+    # A person may have accepted the last run after this command had ended.
+    if kept is not None and kept.run and exit_code(client.find(kept.run) or {}) == ACCEPTED:
+        task_file.forget(kept.id)
+        kept = None
+    if kept is not None or named:
+        return kept
+    return task_file.begin(replace=False)
 
 
 def _run_body(options: argparse.Namespace) -> Body:
@@ -129,15 +180,12 @@ def _run_body(options: argparse.Namespace) -> Body:
 
 def _task(task: object, options: argparse.Namespace) -> Body:
     known: Body = dict(task) if isinstance(task, dict) else {}
-    folder = options.folder.resolve()
+    name = options.folder.resolve().name
     if options.task:
         known["id"] = options.task
     if options.description:
         known["description"] = options.description
-    # The path, not the content: a corrected folder is the next attempt at the same task.
-    digest = hashlib.sha256(str(folder).encode(errors="surrogateescape")).hexdigest()
-    known.setdefault("id", f"{folder.name or 'root'}-{digest[:8]}")
-    known.setdefault("description", f"The work in {folder.name or 'this folder'}.")
+    known.setdefault("description", f"The work in {name or 'this folder'}.")
     return known
 
 

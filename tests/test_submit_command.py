@@ -7,7 +7,8 @@ import os
 import subprocess
 import sys
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,6 +19,7 @@ from loomverify.submit_command import main
 from loomverify.submitting.errors import UsageError
 from loomverify.submitting.packing import pack
 from loomverify.submitting.report import Report, place_of
+from loomverify.submitting.task_file import TaskFile
 from tests.scripted_server import HANG_UP, ScriptedServer, scripted_server
 from tests.tables import check_rows
 
@@ -79,6 +81,12 @@ REJECTED = run_of(
 )
 
 
+UNDECIDED = run_of(outcome="fail", verdict="undecided")
+OVERTURNED = REJECTED | {
+    "review": {"state": "decided", "outcome": "pass", "passed": True, "comment": ""}
+}
+
+
 @pytest.fixture
 def server() -> Iterator[ScriptedServer]:
     with scripted_server() as server:
@@ -110,6 +118,19 @@ def _clock_stands_still(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def submit(server: ScriptedServer, folder: Path, *options: str) -> int:
     return main([str(folder), "--url", server.url, "--key", KEY, *options])
+
+
+def submissions(server: ScriptedServer) -> list[Any]:
+    return [request for request in server.requests if request.method == "POST"]
+
+
+def task_ids(server: ScriptedServer) -> list[str]:
+    """The task of each submission, once for all tries of one."""
+    runs = {
+        request.headers["Idempotency-Key"]: json.loads(request.parts["run"])
+        for request in submissions(server)
+    }
+    return [run["task"]["id"] for run in runs.values()]
 
 
 def submitted(server: ScriptedServer) -> dict[str, Any]:
@@ -305,15 +326,219 @@ def test_options_win_over_the_run_file_and_that_over_the_folders_own(
 def test_a_corrected_folder_is_another_attempt_at_the_same_task(
     server: ScriptedServer, folder: Path
 ) -> None:
+    server.answers = [(200, REJECTED)]
     submit(server, folder)
     (folder / "plan.md").write_text("# A better plan\n")
     submit(server, folder)
 
-    first, second = (json.loads(request.parts["run"]) for request in server.requests)
-    assert first["task"]["id"] == second["task"]["id"]
-    assert first["task"]["id"].startswith("work-")
-    keys = {request.headers["Idempotency-Key"] for request in server.requests}
+    first, second = task_ids(server)
+    assert first == second
+    assert first.startswith("work-")
+    keys = {request.headers["Idempotency-Key"] for request in submissions(server)}
     assert len(keys) == 2
+
+
+@pytest.mark.parametrize(
+    ("answers", "options", "is_same"),
+    [
+        ([(200, REJECTED)], (), True),
+        ([(200, UNDECIDED)], (), True),
+        ([HANG_UP] * 5 + [(200, run_of())], (), True),
+        ([(200, run_of())], (), False),
+        ([(200, REJECTED)], ("--new-task",), False),
+        ([(200, REJECTED)], ("--task", "other"), False),
+        # A person has accepted it since.
+        ([(200, REJECTED), (200, OVERTURNED)], (), False),
+        # The run is gone.
+        ([(200, REJECTED), (404, {}), (200, REJECTED)], (), True),
+    ],
+)
+def test_a_task_lasts_until_it_is_accepted_or_a_new_one_is_begun(
+    server: ScriptedServer,
+    folder: Path,
+    answers: list[Any],
+    options: tuple[str, ...],
+    is_same: bool,
+) -> None:
+    server.answers = answers
+    submit(server, folder)
+    submit(server, folder, *options)
+
+    first, *_, last = task_ids(server)
+    assert (first == last) is is_same
+
+
+def test_a_named_task_leaves_the_kept_one_as_it_is(server: ScriptedServer, folder: Path) -> None:
+    server.answers = [(200, REJECTED)]
+    submit(server, folder)
+    server.answers = [(200, run_of())]
+    submit(server, folder, "--task", "other")
+    server.answers = [(200, REJECTED)]
+    submit(server, folder)
+
+    first, named, last = task_ids(server)
+    assert (named, last) == ("other", first)
+
+
+def test_the_task_id_of_the_run_file_holds_until_a_new_task_begins(
+    server: ScriptedServer, folder: Path
+) -> None:
+    server.answers = [(200, REJECTED)]
+    run_file = folder / "loomverify.run.json"
+    run_file.write_text('{"task": {"id": "named"}}')
+    submit(server, folder)
+    submit(server, folder, "--new-task")
+    submit(server, folder)
+    run_file.write_text('{"task": {"id": "another"}}')
+    submit(server, folder)
+
+    named, new, same, another = task_ids(server)
+    assert (named, another) == ("named", "another")
+    assert new == same != named
+
+
+def test_a_closed_task_names_the_way_out(
+    server: ScriptedServer, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    error = {"loc": ["body", "task", "id"], "msg": "It is used up.", "code": "attempts_exhausted"}
+    server.answers = [problem(409, "It is used up.", error)]
+
+    assert submit(server, folder) == 3
+    assert "--new-task, or name another one with --task" in capsys.readouterr().err
+
+
+def test_the_kept_task_is_no_part_of_the_work_nor_of_its_git(
+    server: ScriptedServer, folder: Path
+) -> None:
+    subprocess.run(["git", "init", "-q", str(folder)], check=True)
+    server.answers = [(200, REJECTED)]
+    submit(server, folder)
+    submit(server, folder)
+
+    status = subprocess.run(
+        ["git", "-C", str(folder), "status", "--porcelain", "--untracked-files=all"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert status.stdout.split() == ["??", "plan.md"]
+    with tarfile.open(fileobj=io.BytesIO(gzip.decompress(pack(folder)))) as tar:
+        assert tar.getnames() == ["plan.md"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"\xff",
+        b"{",
+        b"[]",
+        b"null",
+        b'{"id": ""}',
+        b'{"id": 7}',
+        b'{"id": "a\\u0000b"}',
+        b'{"id": "t", "run": []}',
+        b'{"no": "id"}',
+        b"[" * 9_000,
+        b'{"id": "' + b"x" * 20_000,
+    ],
+)
+def test_a_damaged_task_file_is_named_and_replaced(
+    server: ScriptedServer, folder: Path, capsys: pytest.CaptureFixture[str], content: bytes
+) -> None:
+    server.answers = [(200, REJECTED)]
+    (folder / ".loomverify").mkdir()
+    (folder / ".loomverify" / "task.json").write_bytes(content)
+
+    assert (submit(server, folder), submit(server, folder)) == (1, 1)
+
+    first, second = task_ids(server)
+    assert first == second
+    assert capsys.readouterr().err.count("task.json holds no task id: a new task begins.") == 1
+
+
+def in_the_way_file(folder: Path) -> None:
+    (folder / ".loomverify").write_text("")
+
+
+def in_the_way_link(folder: Path) -> None:
+    elsewhere = folder.parent / "elsewhere"
+    elsewhere.mkdir()
+    (folder / ".loomverify").symlink_to(elsewhere)
+
+
+def in_the_way_folder(folder: Path) -> None:
+    (folder / ".loomverify" / "task.json").mkdir(parents=True)
+
+
+@pytest.mark.parametrize("block", [in_the_way_file, in_the_way_folder])
+def test_a_folder_that_cannot_keep_a_task_is_submitted_all_the_same(
+    server: ScriptedServer,
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    block: Callable[[Path], None],
+) -> None:
+    block(folder)
+
+    assert submit(server, folder) == 0
+
+    [task] = task_ids(server)
+    assert f"give --task {task} with the next attempt" in capsys.readouterr().err
+
+
+def test_the_task_is_not_kept_behind_a_link(folder: Path) -> None:
+    in_the_way_link(folder)
+    task_file = TaskFile(folder)
+
+    task_file.begin()
+
+    assert len(task_file.problems) == 1
+    assert list((folder.parent / "elsewhere").iterdir()) == []
+
+
+def test_a_pipe_in_the_place_of_the_task_file_is_not_waited_for(
+    server: ScriptedServer, folder: Path
+) -> None:
+    (folder / ".loomverify").mkdir()
+    os.mkfifo(folder / ".loomverify" / "task.json")
+    server.answers = [(200, REJECTED)]
+    submit(server, folder)
+    submit(server, folder)
+
+    first, second = task_ids(server)
+    assert first == second
+
+
+def test_two_submissions_at_once_begin_one_task(folder: Path) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        made = pool.map(lambda _: TaskFile(folder).begin(replace=False).id, range(64))
+
+    assert len(set(made)) == 1
+    assert sorted(path.name for path in (folder / ".loomverify").iterdir()) == [
+        ".gitignore",
+        "task.json",
+    ]
+
+
+def test_an_accept_leaves_a_task_that_was_begun_meanwhile(folder: Path) -> None:
+    first = TaskFile(folder).begin()
+    second = TaskFile(folder).begin()
+
+    TaskFile(folder).forget(first.id)
+    TaskFile(folder).keep_run(first, "r1")
+
+    assert TaskFile(folder).read() == second
+
+
+def test_names_that_no_task_id_may_hold_are_left_out_of_it(tmp_path: Path) -> None:
+    folder = tmp_path / "a\nb\x7f\u202e" / ("ü" * 120)
+    folder.mkdir(parents=True)
+
+    task = TaskFile(folder).begin()
+
+    assert task.id.startswith("ü" * 120 + "-")
+    assert TaskFile(folder.parent).begin().id.startswith("ab-")
+    assert TaskFile(Path("/")).name == ""
 
 
 @pytest.mark.parametrize("given", ["@answer.txt", "-"])

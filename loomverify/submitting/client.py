@@ -7,11 +7,11 @@ import time
 import uuid
 from collections.abc import Callable, Mapping
 from typing import Any, Self
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import httpx
 
-from loomverify.submitting.errors import NoAnswer, UsageError
+from loomverify.submitting.errors import NoAnswer, TaskExhausted, UsageError
 
 OVER = frozenset({"finished", "errored", "cancelled"})
 FIRST_WAIT_SECONDS = 2.0
@@ -72,6 +72,8 @@ class Server:
             return UsageError(f"{self.url} leads to {place}; give that server's address as --url.")
         if response.status_code >= 500:
             return NoAnswer(f"{self.url} failed ({response.status_code}): {_said(problem)}")
+        if response.status_code == 409 and _is_about_task(problem):
+            return TaskExhausted(_said(problem))
         if response.status_code >= 400 and "title" in problem:
             return UsageError(f"The {self.asked} was refused: {_said(problem)}")
         return UsageError(f"{self.url} does not answer like a LoomVerify server; check --url.")
@@ -113,6 +115,15 @@ class Client(Server):
             if not _is_over(answer, for_people) and self.now() - asked_at < PAUSE_SECONDS:
                 self.pause(PAUSE_SECONDS)  # a server that does not wait
         return answer
+
+    def find(self, run_id: str) -> Body | None:
+        """Return a run as it is; None where it cannot be had, for whatever reason."""
+        try:
+            response = self.http.get(f"{self.url}/api/v1/runs/{quote(run_id, safe='')}")
+        except httpx.HTTPError:
+            return None
+        document = json_of(response)
+        return document if response.is_success and isinstance(document, dict) else None
 
     def _submit(self, run: Body, archives: Mapping[str, bytes], wait_seconds: float) -> Body:
         # Built and read once: each try sends the same bytes under the same key.
@@ -158,6 +169,11 @@ class Client(Server):
             if self.now() >= deadline:
                 raise NoAnswer(f"{self.url} stopped answering; the run goes on there.")
             self.pause(PAUSE_SECONDS * 2)
+
+
+def _is_about_task(problem: Body) -> bool:
+    locs = [error.get("loc") for error in _mappings(problem.get("errors"))]
+    return ["body", "task", "id"] in locs
 
 
 def _is_over(run: Body, for_people: bool) -> bool:

@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from loomverify.submitting.errors import UsageError
+from loomverify.submitting.task_file import STATE_FOLDER
 
-SKIPPED_FOLDERS = frozenset({".git"})
+SKIPPED_FOLDERS = frozenset({".git", STATE_FOLDER})
 MAX_FILES = 10_000
 MAX_BYTES = 64 * 1024 * 1024
 

@@ -125,7 +125,8 @@ class Report:
         if run.get("verdict") != "reject":
             return f"{heading}\n  There is no verdict; ask for a new evaluation or submit again."
         if not retry.get("rerun_execution"):
-            return f"{heading}\n  This task takes no more submissions; a person decides."
+            closed = "This task takes no more submissions; a person decides."
+            return f"{heading}\n  {closed}\n  For other work, begin a new task: --new-task."
         task = run.get("task") or {}
         left = (task.get("max_attempts") or 0) - (task.get("attempts_used") or 0)
         what = "Correct the hard findings" if run.get("findings") else self._feedback()
@@ -136,7 +137,7 @@ class Report:
         if self.run["review"].get("passed"):
             return "Nothing: what the person said counts."
         if task.get("exhausted"):
-            return "This task takes no more submissions."
+            return "This task takes no more submissions. For other work, --new-task begins another."
         left = (task.get("max_attempts") or 0) - (task.get("attempts_used") or 0)
         return f"Correct what they say and submit the same task again: {left} left."
 

@@ -21,6 +21,8 @@ WAIVED = "waived"
 """A place: who accepts it until when, and why. The message ends with the same words."""
 LINE = "line_sha256"
 """A place: the first digits of what the line says, for problems that gates found."""
+TEST = "test"
+"""A place: the name of the failed test, with its suite."""
 MAX_PATH_CHARS = 500
 _UNSTORABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _PLACES_IN_TEXT = re.compile(r"\b(line|column|col|char|row|position|offset)\s+\d+", re.IGNORECASE)

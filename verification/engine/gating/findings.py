@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from processes.definition.model import Enforcement, Severity
 from verification.engine.case import Case, Ports
-from verification.engine.finding import LINE, Finding
+from verification.engine.finding import LINE, TEST, Finding
 from verification.engine.gates import (
     OUT_OF_MEMORY_EXIT_CODE,
     GateReport,
@@ -120,7 +120,8 @@ def _failed(report: GateReport) -> Iterator[Finding]:
         told = essence(case.message)
         said = f"{case.name}: {told}" if told else f"{case.name} failed."
         finding = _violated(report, reason_code, said)
-        yield replace(finding, path=case.path, line=case.line)
+        place = {**finding.place, TEST: f"{case.suite}::{case.name}" if case.suite else case.name}
+        yield replace(finding, path=case.path, line=case.line, place=place)
     for problem in report.problems:
         yield _problem(report, reason_code, problem)
     blamed = [one for one in report.problems if not is_warning(report, one)]
