@@ -113,7 +113,7 @@ def test_the_sample_of_the_engine_names_five_hundred_mutants() -> None:
     ("test", "outcome"),
     [
         ("test_only_a_reject_with_attempts_left_runs_the_work_again", Outcome.KILLED),
-        ("test_the_first_level_that_fits_holds", Outcome.SURVIVED),
+        ("test_an_accept_with_passed_tests_is_committed", Outcome.SURVIVED),
         ("", Outcome.NOT_COVERED),
     ],
 )
@@ -121,11 +121,11 @@ def test_a_mutant_is_tried_by_the_tests_that_cover_its_function(
     test: str, outcome: Outcome, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-    file = "tests/engine/test_confidence.py"
+    file = "tests/engine/test_decision.py"
     tests = [f"{file}::{test}"] if test else []
-    covering = CoverageMap("", {"verification/engine/confidence.py:action": tests}, {})
+    covering = CoverageMap("", {"verification/engine/decision.py:_action": tests}, {})
 
-    result = try_mutant("verification.engine.confidence.x_action__mutmut_4", covering)
+    result = try_mutant("verification.engine.decision.x__action__mutmut_4", covering)
 
     assert result.outcome is outcome
     assert result.by.startswith(file) is (outcome is Outcome.KILLED)

@@ -250,7 +250,7 @@ def test_a_rejection_names_its_enforcement_and_rules_in_its_event(agent: Caller)
     )  # fmt: skip
     assert "enforcement" not in end_of(accepted)
     payloads = {
-        event.run.verdict: event.payload
+        event.payload["verdict"]: event.payload
         for event in OutboxEvent.objects.filter(topic="run.finished")
     }
     assert (payloads["reject"]["enforcement"], payloads["reject"]["rules"]) == (
