@@ -15,7 +15,6 @@ import gc
 import os
 import re
 import shutil
-import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -26,7 +25,6 @@ from hypothesis import HealthCheck, settings
 from tests import durations, tiers
 
 EXTENDED = ("extended", "docker", "faults", "browser")
-HOUR_EDGE_SECONDS = 10.0
 MODULE_MARKS = re.compile(r"^pytestmark = (\[.*?\]|[^\n]*)", re.MULTILINE | re.DOTALL)
 
 # `make test` has the same examples in each run, on slow machines too: it does not depend on luck.
@@ -176,14 +174,6 @@ def pytest_collection_finish() -> None:
     """Modules and tests stay until the end: the collector need not look at them again."""
     gc.collect()
     gc.freeze()
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_setup() -> None:
-    """Start no test in the last seconds of an hour: hourly counters see one hour per test."""
-    left = 3600 - time.time() % 3600
-    if left < HOUR_EDGE_SECONDS:
-        time.sleep(left)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -33,7 +33,6 @@ SLEEPS_ALLOWED = {
         "runs/test_relay.py",
         "test_an_event_that_the_database_refuses_holds_up_no_other",
     ): "a query that PostgreSQL cancels after a millisecond",
-    ("plugin.py", "pytest_runtest_setup"): "waits for the next hour",
 }
 """The reason for each sleep, by file and function. Constants of a module have no function."""
 

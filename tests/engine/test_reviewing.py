@@ -31,6 +31,7 @@ ENDS = st.builds(
     severity_class=st.none() | st.sampled_from(SeverityClass),
     reason_code=st.sampled_from(["", "rule_violated"]),
     is_critical_path=st.booleans(),
+    holds_change=st.booleans(),
 )
 REASONS = st.dictionaries(
     st.sampled_from(ReviewReason), st.none() | st.integers(0, 100), max_size=6
@@ -261,3 +262,11 @@ def test_waiting_never_makes_less_urgent(opened: datetime, urgency: int, waited:
 def test_an_hour_is_worth_a_point() -> None:
     assert urgency_now(NOW, 40, NOW + timedelta(minutes=119)) == 41
     assert rank_at(NOW, 41) == rank_at(NOW - timedelta(hours=1), 40)
+
+
+def test_a_held_change_asks_a_person_whatever_the_policy_says() -> None:
+    nobody = ReviewPolicy(reasons={}, sample_rate=0.0)
+
+    assert asked_of(nobody, ended()) is None
+    held = asked_of(nobody, ended(holds_change=True))
+    assert held == Asked(("change_held",), 20, is_flagged=True, sample_rate=None)

@@ -326,3 +326,12 @@ def test_a_fault_of_ours_blames_nobody(agent: Caller, monkeypatch: pytest.Monkey
 
 def _fail(*_: object) -> None:
     raise RuntimeError("a bug of ours")
+
+
+def test_a_review_branch_without_a_change_asks_nobody(agent: Caller) -> None:
+    run = agent.submit()
+
+    review = agent.get(f"/runs/{run['id']}").json()["review"]
+
+    assert run["action"] == "review_branch"
+    assert (review["state"], review["closed"]) == ("not_required", "no_change")

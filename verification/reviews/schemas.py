@@ -18,7 +18,7 @@ from verification.reviews.deciding import MAX_TOGETHER
 from verification.reviews.queue.selectors import Sample
 from verification.reviews.saying import MAX_COMMENT_CHARS, Said
 from verification.runs.models import ReviewState
-from verification.runs.schema_values import one_of
+from verification.runs.schema_values import ReasonCode, one_of
 from verification.runs.schemas import FindingOut
 
 MAX_LABELS = 1_000
@@ -44,7 +44,7 @@ class EngineSaid(Schema):
     evaluation: UUID
     outcome: Words | None
     verdict: Annotated[str, one_of(Verdict)] | None
-    reason_code: str | None
+    reason_code: ReasonCode | None
     confidence: float | None
     confidence_level: Annotated[str, one_of(ConfidenceLevel)] | None
     tier_achieved: int

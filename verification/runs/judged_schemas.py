@@ -11,7 +11,7 @@ from ninja import Schema
 from verification.engine.claims.settlement import ArtefactKind, ClaimSource, ClaimState
 from verification.engine.outcome import Purpose
 from verification.engine.protocol.reply import Stage
-from verification.runs.schema_values import one_of
+from verification.runs.schema_values import ReasonCode, one_of
 
 
 class VoteOut(Schema):
@@ -48,7 +48,7 @@ class ArtefactOut(Schema):
 class UndecidedOut(Schema):
     """The run verifies itself again: next at `next_at` (null: now), until `until`."""
 
-    reason_code: str | None
+    reason_code: ReasonCode | None
     tries: int
     next_at: datetime | None
     until: datetime

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 
 from ninja import Field
 from pydantic import WithJsonSchema
 
+from verification.engine.reasons import REASONS
 from verification.runs.models import RunState
+
+ReasonCode = Annotated[str, WithJsonSchema({"type": "string", "enum": list(REASONS)})]
+"""A reason code of the registry."""
 
 
 def one_of(values: type[StrEnum] | type[RunState]) -> WithJsonSchema:

@@ -35,7 +35,7 @@ from verification.runs.judged_schemas import (
     VoteOut,
 )
 from verification.runs.models import ReviewState, RunState
-from verification.runs.schema_values import filter_by, one_of
+from verification.runs.schema_values import ReasonCode, filter_by, one_of
 from verification.runs.selectors import Only, ReviewFilter, Tier
 
 
@@ -52,7 +52,7 @@ class TaskOut(Schema):
 class FeedbackItemOut(Schema):
     rule: str
     enforcement: Annotated[str, one_of(Enforcement)]
-    reason_code: str
+    reason_code: ReasonCode
     message: str
     path: str | None
     line: int | None
@@ -73,7 +73,7 @@ class FindingOut(Schema):
     target: Annotated[str, one_of(Target)] | None
     severity: Annotated[str, one_of(Severity)] | None
     verdict: Annotated[str, one_of(FindingVerdict)]
-    reason_code: str
+    reason_code: ReasonCode
     message: str
     quote: str | None
     quote_verified: bool | None
@@ -180,7 +180,7 @@ class RunSummary(Schema):
     )
     confidence_level: Annotated[str, one_of(ConfidenceLevel)] | None
     action: Annotated[str, one_of(Action)] | None
-    reason_code: str | None
+    reason_code: ReasonCode | None
     severity_class: Annotated[str, one_of(SeverityClass)] | None
     tier_requested: int
     tier_achieved: int
@@ -265,7 +265,7 @@ class EvaluationOut(Schema):
     is_live: bool
     outcome: Annotated[str, one_of(Outcome)] | None
     verdict: Annotated[str, one_of(Verdict)] | None
-    reason_code: str | None
+    reason_code: ReasonCode | None
     severity_class: Annotated[str, one_of(SeverityClass)] | None
     confidence: float | None = Field(
         description="The probability, 0 to 1, that the judges are right; null if no judge decided: "

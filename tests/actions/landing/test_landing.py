@@ -227,6 +227,16 @@ def test_doubtful_work_is_kept_on_a_branch_until_a_person_approves_it(scene: Sce
     )
 
 
+def test_the_review_of_a_held_change_opens_with_the_end_of_its_run(scene: Scene) -> None:
+    run = scene.verified(BETTER, tier=1).run
+
+    run.refresh_from_db()
+    assert (run.state, run.action, run.review_state) == ("finished", "review_branch", "pending")
+    review = scene.reviewer.get(f"/runs/{run.uuid}").json()["review"]
+    assert (review["state"], review["closed"]) == ("pending", "")
+    assert review["reasons"] == ["change_held"]
+
+
 def test_a_rejected_review_branch_is_closed_and_its_commit_stays_within_reach(
     scene: Scene,
 ) -> None:
