@@ -13,10 +13,15 @@ from verification.engine.fakes import ScriptedJudge
 from verification.engine.judges.asking import Answer, Ask, Question
 from verification.engine.verifier import Flags
 
-EVIDENCE = (EvidenceItem("e1", text="Prices rose by 4 % in 2024."), EvidenceItem("e2", text="So."))
+EVIDENCE = (
+    EvidenceItem("e1", text="Prices rose by 4 % in 2024. Sellers wait until May."),
+    EvidenceItem("e2", text="So."),
+)
 QUOTE = "rose by 4 % in 2024"
 ADVICE = Claim("Buy the house.", "inferred", "recommendation")
 SURE = Claim("Wait for May.", "confirmed", "recommendation", ("e1",))
+CONFIRMED_ELSEWHERE = Claim("Buy the house.", "confirmed", "recommendation", ("e1",))
+"""As the work says; no term of it stands in its evidence."""
 FACT = Claim("Prices rose.", "confirmed", "supporting", ("e1",))
 GUESS = Claim("Rents will fall.", "unsupported", "supporting")
 HUNCH = Claim("It will rain.", "inferred", "other")
@@ -86,12 +91,13 @@ def settled(
     behaviour: str = BLOCK,
     judge: ScriptedJudge | None = None,
     output: str = TEXT,
+    evidence: tuple[EvidenceItem, ...] = EVIDENCE,
     **about: Any,
 ) -> Conclusion:
     """With a judge tier 2 is asked for, else tier 1 alone."""
     asked = case(
         claims=claims,
-        evidence=EVIDENCE,
+        evidence=evidence,
         output=output,
         of_phase=PHASES[phase],
         remediation={"critical_path_behavior": behaviour},

@@ -57,6 +57,7 @@ from verification.engine.verifier import VerifierSpec
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "engine.md"
 STABLE_IDS = (
+    "submission-not-empty",
     "return-code",
     "tool-calls",
     "deliverables-exist",
@@ -133,7 +134,7 @@ def test_each_check_and_each_of_its_reasons_is_documented() -> None:
 
 @pytest.mark.parametrize("check_id", checks.IDS)
 def test_the_example_shows_what_each_check_finds(check_id: str) -> None:
-    asked = case(**EVERYTHING)
+    asked = case(output="") if check_id == "submission-not-empty" else case(**EVERYTHING)
     findings = findings_of(check_id, asked, ports(EVERYTHING["files"]))
 
     assert findings
@@ -141,7 +142,7 @@ def test_the_example_shows_what_each_check_finds(check_id: str) -> None:
 
 
 @pytest.mark.parametrize("check_id", checks.IDS)
-def test_no_check_finds_fault_with_an_empty_submission(check_id: str) -> None:
+def test_no_check_finds_fault_with_an_output_alone(check_id: str) -> None:
     assert list(checks.CHECKS[check_id].look(case(), ports())) == []
 
 

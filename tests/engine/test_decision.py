@@ -66,7 +66,7 @@ def gate_code(code: str, **fields: Any) -> Finding:
         ([], {}, ACCEPT, MEDIUM),
         ([], TESTED, ACCEPT, HIGH),
         ([], JUDGED, ACCEPT, HIGH),
-        ([], {**JUDGED, "is_empty": True}, ACCEPT, MEDIUM),
+        ([finding(reason_code="output_empty", enforcement=ADVISORY)], JUDGED, ACCEPT, MEDIUM),
         ([], {"tier_requested": 3, "tier_achieved": 2}, ACCEPT, MEDIUM),
         ([CONCERN], JUDGED, ACCEPT, MEDIUM),
         ([LOW], JUDGED, ACCEPT, MEDIUM),

@@ -78,7 +78,6 @@ def known_runs(draw: st.DrawFn) -> Known:
         tier_achieved=draw(st.sampled_from([tier, tier, 0, 1])),
         gates=tuple(draw(st.lists(PASSED | gate_reports(), max_size=3))),
         ratings=tuple(draw(st.lists(RATINGS, max_size=3))),
-        is_empty=draw(st.sampled_from([False, False, True])),
         changes_code=draw(st.booleans()),
         auto_commit=draw(st.sampled_from(AutoCommit)),
         is_final=draw(st.sampled_from([False, False, True])),
@@ -124,7 +123,6 @@ def test_what_is_committed_without_a_person_is_sure(known: Known, task: TaskStat
         return
     assert run.decision.verdict is ACCEPT
     assert run.confidence_level is ConfidenceLevel.HIGH
-    assert not known.is_empty
     assert known.tier_achieved >= known.tier_requested
     if known.phase.score is not None:
         assert run.loop is not None
@@ -143,7 +141,7 @@ def test_what_is_committed_without_a_person_is_sure(known: Known, task: TaskStat
     if known.changes_code and known.auto_commit is not AutoCommit.JUDGE_IS_ENOUGH:
         assert all_tests_passed(known.gates) or build_passed(known.gates)
     doubts = {"low_confidence", "vote_divergence", "no_tests", "gate_error", "gate_contradiction"}
-    assert not codes(run) & (doubts | {"sandbox_unavailable"})
+    assert not codes(run) & (doubts | {"sandbox_unavailable", "output_empty"})
 
 
 @long_search(EXAMPLES)
@@ -198,13 +196,9 @@ def test_a_score_below_the_threshold_is_never_accepted_or_reverted(
 def test_more_doubt_never_makes_a_run_surer(
     known: Known, task: TaskState, data: st.DataObject
 ) -> None:
-    """Another finding, an empty submission or a failed test never leads to a commit."""
+    """Another finding never leads to a commit."""
     finding = with_fingerprints([data.draw(FINDINGS)])
-    worse = replace(
-        known,
-        findings=policy.ordered([*known.findings, *finding], {}),
-        is_empty=known.is_empty or data.draw(st.booleans()),
-    )
+    worse = replace(known, findings=policy.ordered([*known.findings, *finding], {}))
 
     before, after = decided(known, task), decided(worse, task)
 

@@ -317,7 +317,10 @@ OF_TIER_ONE: dict[str, tuple[Any, dict[str, Any], list[tuple[str, str]]]] = {
     ),
     "unconfirmed_supporting_threshold": (
         0.5,
-        {"claims": A_THIRD_UNCONFIRMED, "evidence": (EvidenceItem("e1"),)},
+        {
+            "claims": A_THIRD_UNCONFIRMED,
+            "evidence": (EvidenceItem("e1", text="It is so. So is this."),),
+        },
         [("partial_verified", "accept"), ("pass", "accept")],
     ),
     "auto_confirm_prune_critical_path": (

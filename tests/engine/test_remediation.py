@@ -51,8 +51,8 @@ def drafted(*claims: Any, **about: Any) -> list[tuple[str, str]]:
         # Rejected work comes back by itself.
         ({"output": "Something else."}, []),
         ({"phase": "other", "flags": Flags(allow_partial_verified=False)}, []),
+        ({"phase": "advisory"}, [("confirm_or_prune", "unconfirmed_above_threshold")]),
         # Only counted.
-        ({"phase": "advisory"}, []),
         ({"flags": LEGACY_FLAGS}, []),
         # Doubt is verified again first.
         ({"judge": judge_who(is_lost)}, []),

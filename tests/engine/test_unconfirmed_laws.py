@@ -9,6 +9,7 @@ from tests.engine.claim_cases import (
     ADVICE,
     BLOCK,
     BY_PEOPLE,
+    CONFIRMED_ELSEWHERE,
     FACT,
     GUESS,
     HUNCH,
@@ -28,11 +29,13 @@ from tests.engine.claim_cases import (
     settled,
 )
 from tests.tiers import long_search
+from verification.engine.claims.labels import passes_unconfirmed_recommendation
 from verification.engine.claims.settlement import ClaimState
 from verification.engine.evidence import Claim
 from verification.engine.verifier import Flags
 
-SOME = st.lists(st.sampled_from([ADVICE, SURE, FACT, GUESS, HUNCH]), max_size=5, unique=True)
+CLAIMS = [ADVICE, SURE, FACT, GUESS, HUNCH, CONFIRMED_ELSEWHERE]
+SOME = st.lists(st.sampled_from(CLAIMS), max_size=5, unique=True)
 HEARD = st.sampled_from([None, confirms, denies, is_lost, is_unreadable])
 
 
@@ -70,6 +73,9 @@ def test_counts_add_up_and_no_unconfirmed_advice_stands_in_what_is_accepted(
     guarded = "critical" in phase or phase == "synthesis"
     if guarded and behaviour == BLOCK and conclusion.verdict == "accept":
         assert counts["recommendation_unconfirmed"] == 0
+    assert not passes_unconfirmed_recommendation(conclusion.outcome, counts)
+    if "synthesis" in phase and conclusion.verdict == "accept":
+        assert conclusion.counted_claims
     for claim in conclusion.counted_claims:
         if claim.state is ClaimState.PRUNED:
             assert all(

@@ -168,10 +168,7 @@ ROUTES = {
     # Elsewhere.
     "unconfirmed-recommendation-in-another-phase": PARTLY,
     "unconfirmed-just-above-the-threshold": PARTLY,
-    "unconfirmed-in-an-advisory-phase-warns": (
-        "pass_with_warnings",
-        "unconfirmed_above_threshold",
-    ),
+    "unconfirmed-in-an-advisory-phase-warns": PARTLY,
     # Where the task's word stands above the phase's.
     "unconfirmed-task-makes-an-advisory-phase-critical": PARTLY,
     "unconfirmed-task-takes-a-phase-off-the-critical-path": PARTLY,

@@ -96,7 +96,7 @@ DEFECTS = (
     Defect(
         "A claim is confirmed because it says so",
         "claims/labels.py",
-        "if label == CONFIRMED and not any(one in evidence_ids for one in claim.evidence):",
+        "if label == CONFIRMED and support.objection(claim):",
         "if False:",
     ),
     Defect(

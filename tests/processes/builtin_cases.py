@@ -14,7 +14,7 @@ from processes.definition.load import load
 from processes.definition.model import Definition, Phase, Rule, RuleType, Target
 from tests.engine.cases import ports
 from verification.engine.climb import Case, Conclusion, climb, conclude
-from verification.engine.evidence import EvidenceItem, Submission, TaskSpec, ToolCall
+from verification.engine.evidence import Claim, EvidenceItem, Submission, TaskSpec, ToolCall
 from verification.engine.fakes import MemoryWorkspace
 from verification.engine.gates import GateReport
 from verification.engine.golden.given import RecordedGates
@@ -60,6 +60,10 @@ class Work:
             ),
             output=said.get("output", ""),
             tool_calls=tuple(ToolCall(**call) for call in said.get("tool_calls", ())),
+            claims=tuple(
+                Claim(**{**claim, "evidence": tuple(claim.get("evidence", ()))})
+                for claim in said.get("claims", ())
+            ),
             evidence=tuple(EvidenceItem(**item) for item in said.get("evidence", ())),
             return_code=said.get("return_code"),
             files=MemoryWorkspace(self.files).files,

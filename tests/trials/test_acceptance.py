@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from datetime import timedelta
 from functools import partial
@@ -15,6 +16,19 @@ from django.utils import timezone
 from loomverify.accounts.models import Project
 from processes.models import PhaseRule, Process
 from tests.builders import make_process, make_project, make_run
+from tests.engine.claim_cases import (
+    ADVICE,
+    BLOCK,
+    BY_PEOPLE,
+    CONFIRMED_ELSEWHERE,
+    FACT,
+    GUESS,
+    PHASES,
+    QUEUE,
+    SURE,
+    TEXT,
+    settled,
+)
 from tests.golden.builders import PASSES, make_case, make_replay, make_result
 from tests.judged import live_of, make_call, make_tier
 from tests.reviews.agreement_rows import make_decided
@@ -27,7 +41,9 @@ from tests.trials.builders import (
     make_sides,
     make_trial,
 )
+from verification.engine.claims.labels import passes_unconfirmed_recommendation
 from verification.engine.outcome import Outcome, Verdict
+from verification.engine.verifier import LEGACY_FLAGS, Flags
 from verification.runs import figures
 from verification.runs.models import DirtyHour, Evaluation, Finding, Review, Run, TargetMark
 from verification.runs.spans import start_of_hour
@@ -244,7 +260,7 @@ COUNTS: Mapping[str, Any] = {
 }
 
 
-def test_no_accepted_recommendation_rests_on_an_unconfirmed_claim(project: Project) -> None:
+def test_no_run_passes_as_a_whole_with_an_unconfirmed_recommendation(project: Project) -> None:
     make_run(project, evaluation={"claims": COUNTS})
     make_run(project, evaluation={"claims": {**COUNTS, "confirmed": 0}})
     make_run(project)
@@ -252,11 +268,38 @@ def test_no_accepted_recommendation_rests_on_an_unconfirmed_claim(project: Proje
     make_run(project, outcome=Outcome.FAIL, evaluation={"claims": doubtful})
     assert counted(project, "recommendations") == (0, 1, MET)
 
-    run = make_run(project, outcome=Outcome.PARTIAL_VERIFIED, evaluation={"claims": doubtful})
+    make_run(project, outcome=Outcome.PARTIAL_VERIFIED, evaluation={"claims": doubtful})
+    assert counted(project, "recommendations") == (0, 2, MET)
 
-    assert counted(project, "recommendations") == (1, 2, MISSED)
+    run = make_run(project, outcome=Outcome.PASS_WITH_WARNINGS, evaluation={"claims": doubtful})
+
+    assert counted(project, "recommendations") == (1, 3, MISSED)
     assert rows(project, "recommendations", "counted") == [run]
     assert target(project, "recommendations").note == "3 unconfirmed claims in all."
+
+
+ADVICE_OR_NONE = [(SURE, ADVICE), (CONFIRMED_ELSEWHERE, FACT), (SURE, GUESS)]
+FLAGS = [Flags(), BY_PEOPLE, Flags(allow_partial_verified=False), LEGACY_FLAGS]
+
+
+def test_the_target_and_the_policy_agree_on_every_conclusion(project: Project) -> None:
+    different = {}
+    for phase, claims, flags in itertools.product(PHASES, ADVICE_OR_NONE, FLAGS):
+        for behaviour, output in ((BLOCK, TEXT), (QUEUE, "Something else.")):
+            found = settled(*claims, phase=phase, flags=flags, behaviour=behaviour, output=output)
+            passes = passes_unconfirmed_recommendation(found.outcome, found.claims)
+            assert not (passes and flags.policy_engine_enabled)
+            key = found.outcome, found.verdict, *found.claims.values()
+            different[key] = found, passes
+
+    passed = set()
+    for found, passes in different.values():
+        about = {"outcome": found.outcome, "verdict": found.verdict}
+        run = make_run(project, **about, evaluation={"claims": found.claims})
+        passed |= {run.pk} if passes else set()
+
+    assert {one.pk for one in rows(project, "recommendations", "counted")} == passed
+    assert passed, "the legacy engine looks at no claims"
 
 
 def judged(trial: Trial, old: str, new: str, said: str, count: int = 1, **columns: Any) -> None:

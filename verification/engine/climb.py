@@ -12,8 +12,9 @@ from verification.engine import checks, custom, legacy, policy, scoping
 from verification.engine.attempts import Accounted, TaskHistory, budget, candidate_sha256
 from verification.engine.case import Case, Ports
 from verification.engine.claims import remediation
-from verification.engine.claims.labels import ClaimCounts, counted_claims, evidence_ids, totals_of
+from verification.engine.claims.labels import ClaimCounts, counted_claims, totals_of
 from verification.engine.claims.settlement import Artefact, CountedClaim, RemediationDraft
+from verification.engine.claims.support import Support
 from verification.engine.claims.unconfirmed import Settled, settle
 from verification.engine.decision import Known, TaskState, changes_code, decide_run
 from verification.engine.finding import (
@@ -140,7 +141,6 @@ def conclude(case: Case, tiers: Sequence[TierReport], task: TaskState | None = N
         ),
         gates=gates,
         ratings=ratings,
-        is_empty=case.submission.is_empty,
         changes_code=changes_code(case.submission),
         auto_commit=case.definition.policy.auto_commit,
         is_final=any(report.is_final for report in tiers),
@@ -191,7 +191,7 @@ def _counted_claims(case: Case, tiers: Sequence[TierReport]) -> tuple[CountedCla
     settled = [(report.tier, report.claims) for report in tiers if report.claims is not None]
     if settled:
         return max(settled, key=lambda one: one[0])[1]
-    return counted_claims(case.submission.claims, evidence_ids(case.submission))
+    return counted_claims(case.submission.claims, Support(case.submission.evidence))
 
 
 def _run_tier(case: Case, ports: Ports, tier: int, done: tuple[TierReport, ...]) -> TierReport:

@@ -57,7 +57,7 @@ OTHER_CODE_SUFFIXES = (
 _WORK_FAILED = frozenset({"install_failed", "build_failed", "tests_failed"})
 _CUT_OFF = frozenset({"gate_timed_out", "gate_out_of_memory"})
 _GATES_IN_DOUBT = frozenset({"gate_error", "gate_contradiction", "sandbox_unavailable", "no_tests"})
-_IN_DOUBT = frozenset({"low_confidence", "vote_divergence", "legacy_unscoped"})
+_IN_DOUBT = frozenset({"low_confidence", "vote_divergence", "legacy_unscoped", "output_empty"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,6 @@ class Known:
     tier_achieved: int
     gates: tuple[GateReport, ...] = ()
     ratings: tuple[Rating, ...] = ()
-    is_empty: bool = False
     changes_code: bool = False
     auto_commit: AutoCommit = AutoCommit.BUILD_OR_TESTS
     is_final: bool = False
@@ -281,8 +280,7 @@ def _may_land(known: Known, findings: Sequence[Finding], loop: Loop | None) -> b
     is_built = tests_passed or build_passed(known.gates)
     judge_passed = known.tier_achieved >= 2
     return not (
-        known.is_empty
-        or codes & (_GATES_IN_DOUBT | _IN_DOUBT)
+        codes & (_GATES_IN_DOUBT | _IN_DOUBT)
         or any(finding.source is Source.LLM for finding in counted)
         or any(_is_certain_syntax_error(finding) for finding in counted)
         or known.tier_achieved < known.tier_requested

@@ -78,13 +78,6 @@ class Submission:
     changed: frozenset[str] | None = None
     """Paths that the work added or changed; None: nobody told. The other files were there before."""
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing was submitted that could be verified."""
-        is_something = self.files or self.tool_calls or self.changed is not None
-        texts = (self.output, self.diff, *self.alternatives)
-        return not is_something and not any(text.strip() for text in texts)
-
     def may_be_the_works(self, path: str) -> bool:
         return self.changed is None or path in self.changed
 

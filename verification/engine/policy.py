@@ -22,6 +22,7 @@ from verification.engine.verifier import Flags
 HARD, ADVISORY, OBSERVE = Enforcement.HARD, Enforcement.ADVISORY, Enforcement.OBSERVE
 
 CHECK_ENFORCEMENT: Mapping[str, Enforcement] = {
+    "output_empty": HARD,
     "path_outside_workspace": HARD,
     "deliverable_missing": HARD,
     "deliverable_empty": HARD,

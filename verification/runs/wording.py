@@ -108,6 +108,7 @@ def badge(outcome: str | None, verdict: str, state: str = "") -> Badge:
 # Read after "Rejected: ", "Undecided: ", "Partly verified: " or "Accepted with warnings: ".
 REASONS = {
     "hard_invariant_failed": "a hard requirement is not met",
+    "output_empty": "nothing was submitted",
     "path_outside_workspace": "a path leads outside the workspace",
     "tool_failed": "a tool call failed",
     "nonzero_return_code": "the work ended with an error code",
@@ -143,6 +144,7 @@ REASONS = {
     "verifier_unavailable": "no judge is configured for the tier that was asked for",
     "verifier_not_independent": "the judge is the model that did the work",
     "parse_inconclusive": "the judge's answer could not be read",
+    "claims_missing": "a synthesis has no labelled claim",
     "infra_verifier_error": "the verifier could not be reached, or failed itself",
     "rate_limited": "the judge was too busy",
     "vote_divergence": "votes or alternatives disagree",
@@ -180,6 +182,7 @@ REMEDIES = {
     "parse_inconclusive": "Its replies are below: verify again, or let another judge look at it.",
     "score_missing": "Verify again, or let another judge look at it.",
     "score_contradiction": "Its replies are below: verify again, or let another judge look at it.",
+    "claims_missing": "Submit the work with its labelled claims, or verify again with a judge.",
     "budget_exhausted": (
         "Raise it under Settings, Budgets, or verify again after midnight UTC. What a loop may cost"
         " in all is said by its phase."

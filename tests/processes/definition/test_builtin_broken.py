@@ -69,6 +69,7 @@ def twins(process: str, *rows: tuple[str, str, str, str, str]) -> list[Twin]:
 TWINS = [
     *twins(
         "general",
+        ("work", "answer-is-not-a-refusal", OUTPUT, "", "I'm sorry, I can't help with that."),
         ("work", "no-placeholders", OUTPUT, "three points", "[TBD] points"),
         ("work", "no-placeholders-in-files", "agenda.md", "Mara, 20 minutes", "[INSERT NAME HERE]"),
         ("work", "no-conflict-markers", "agenda.md", "- [ ] coffee", CONFLICT),

@@ -8,6 +8,7 @@ from dataclasses import replace
 from verification.engine.case import Case, Ports
 
 from verification.engine.checks import (  # isort: skip
+    empty_submission as empty_submission,
     return_code as return_code,
     tool_calls as tool_calls,
     deliverables as deliverables,

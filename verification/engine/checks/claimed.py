@@ -20,7 +20,7 @@ def claimed(case: Case, _ports: Ports) -> Iterator[Observation]:
     """Where confirm-or-prune comes first, nothing is certain yet: `unconfirmed` tells it."""
     submitted = case.submission.claims
     yield from _unknown_labels(submitted)
-    counted = labels.counted_claims(submitted, labels.evidence_ids(case.submission))
+    counted = labels.counted_claims(submitted, routing.first_support(case))
     for short in routing.shortfalls(case, counted):
         if not routing.route_of(case, recommends=short.recommends).is_tried:
             yield routing.finding_of(case, short, counted)

@@ -11,6 +11,7 @@ from verification.engine.case import Case
 from verification.engine.claims.labels import CONFIRMED
 from verification.engine.claims.settlement import ClaimState, CountedClaim
 from verification.engine.claims.spans import SAME_QUOTES
+from verification.engine.emptiness import is_blank
 from verification.engine.evidence import EvidenceItem
 from verification.engine.judges.asking import Answer, Ask, Conversation, Question
 from verification.engine.protocol.doubt import Doubt
@@ -89,7 +90,8 @@ def confirm(
 
     Source: docs/engine.md, "Claims".
     """
-    asked_for = sorted(claims)[:MAX_ASKED] if attempts and case.submission.evidence else []
+    has_evidence = not all(is_blank(item.text) for item in case.submission.evidence)
+    asked_for = sorted(claims)[:MAX_ASKED] if attempts and has_evidence else []
     words: dict[int, _Word] = {}
     lost = NO_CALL_LEFT
     for _ in range(attempts):

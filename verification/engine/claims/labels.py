@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypedDict
 
 from verification.engine.claims.pruning import cut
 from verification.engine.claims.settlement import ClaimSource, ClaimState, CountedClaim
 from verification.engine.claims.spans import core_of, phrase_of
-from verification.engine.evidence import Claim, Submission
+from verification.engine.claims.support import NO_SHARED_TERM, WITHOUT_TEXT, Support
+from verification.engine.emptiness import is_blank
+from verification.engine.evidence import Claim
+from verification.engine.outcome import Outcome
 
 CONFIRMED, INFERRED, UNSUPPORTED = "confirmed", "inferred", "unsupported"
 LABELS = (CONFIRMED, INFERRED, UNSUPPORTED)
 SECTIONS = ("recommendation", "recommendations", "supporting", "other")
+WHOLE_OUTCOMES = (Outcome.PASS, Outcome.PASS_WITH_WARNINGS)
+"""Of work that is accepted, and not in part."""
 MAX_SAID_CHARS = 200
 MIN_UNPARTED_CHARS = 6
 
@@ -31,14 +36,26 @@ def is_known_label(claim: Claim) -> bool:
     return _plain(claim.label) in LABELS
 
 
-def label_of(claim: Claim, evidence_ids: Collection[str]) -> str:
-    """The label that counts: nothing is confirmed without evidence that was submitted."""
+def label_of(claim: Claim, support: Support) -> str:
+    """The label that counts: nothing is confirmed without evidence that can confirm it."""
     label = _plain(claim.label)
     if label not in LABELS:
         return UNSUPPORTED
-    if label == CONFIRMED and not any(one in evidence_ids for one in claim.evidence):
+    if label == CONFIRMED and support.objection(claim):
         return INFERRED
     return label
+
+
+def is_labelled(claim: Claim) -> bool:
+    """Return whether it states something, under a label that exists."""
+    return is_known_label(claim) and not is_blank(claim.text)
+
+
+def is_doubtful(claim: CountedClaim, support: Support) -> bool:
+    """Return whether it came as confirmed, and only the words of its evidence speak against it."""
+    if _plain(claim.said) != CONFIRMED or claim.label == CONFIRMED:
+        return False
+    return support.objection(claim) in (WITHOUT_TEXT, NO_SHARED_TERM)
 
 
 def key_of(claim: Claim | CountedClaim) -> str:
@@ -51,20 +68,17 @@ def is_recommendation(claim: Claim | CountedClaim) -> bool:
     return "recommend" in _plain(claim.section)
 
 
-def evidence_ids(submission: Submission) -> frozenset[str]:
-    return frozenset(item.id for item in submission.evidence)
-
-
 def counted_claims(
     claims: Sequence[Claim],
-    evidence_ids: Collection[str] = (),
+    support: Support | None = None,
     source: ClaimSource = ClaimSource.SUBMISSION,
 ) -> tuple[CountedClaim, ...]:
     """Give each claim the label that holds, and say why where it is another than it came with.
 
     Where the same claim stands twice, the weaker label holds for both.
     """
-    counted = [_counted(claim, evidence_ids, source) for claim in claims]
+    support = support or Support()
+    counted = [_counted(claim, support, source) for claim in claims]
     keys = [key_of(claim) for claim in claims]
     weakest: dict[str, str] = {}
     for key, one in zip(keys, counted, strict=True):
@@ -128,6 +142,15 @@ def totals_of(claims: Sequence[CountedClaim]) -> ClaimCounts:
     )
 
 
+def passes_unconfirmed_recommendation(outcome: Outcome, counts: ClaimCounts) -> bool:
+    """Return whether work passes as a whole while a recommendation in it is unconfirmed.
+
+    The policy engine never comes to it: it takes the recommendation out, or the work is partly
+    verified at most. The rollout's target `recommendations` counts the runs of which it is true.
+    """
+    return outcome in WHOLE_OUTCOMES and counts["recommendation_unconfirmed"] > 0
+
+
 def _states_something(text: str) -> bool:
     """Some scripts part no words."""
     return len(text.split()) > 1 or (not text.isascii() and len(text) >= MIN_UNPARTED_CHARS)
@@ -138,9 +161,9 @@ def weaker(one: str, other: str) -> str:
     return max(one, other, key=LABELS.index)
 
 
-def _counted(claim: Claim, evidence_ids: Collection[str], source: ClaimSource) -> CountedClaim:
-    label = label_of(claim, evidence_ids)
-    notes = [_why_other(claim, label)]
+def _counted(claim: Claim, support: Support, source: ClaimSource) -> CountedClaim:
+    label = label_of(claim, support)
+    notes = [_why_other(claim, label, support)]
     if _plain(claim.section) not in SECTIONS and not is_recommendation(claim):
         notes.append("There is no such section: it counts as other.")
     return CountedClaim(
@@ -154,12 +177,10 @@ def _counted(claim: Claim, evidence_ids: Collection[str], source: ClaimSource) -
     )
 
 
-def _why_other(claim: Claim, label: str) -> str:
+def _why_other(claim: Claim, label: str, support: Support) -> str:
     if not is_known_label(claim):
         return "There is no such label."
-    if label != _plain(claim.label):
-        return "It names no evidence that was submitted."
-    return ""
+    return support.objection(claim) if label != _plain(claim.label) else ""
 
 
 def _stricter(one: CountedClaim, word: CountedClaim) -> CountedClaim:

@@ -55,9 +55,10 @@ def _of_claims(
     case: Case, verdict: Verdict, findings: Sequence[Finding], claims: Sequence[CountedClaim]
 ) -> Iterator[RemediationDraft]:
     """Only where people are to put it right: rejected work comes back by itself."""
-    for reason_code in dict.fromkeys(one.reason_code for one in findings):
-        told = [one for one in findings if one.reason_code == reason_code]
-        if reason_code not in _OF_CLAIMS or told[0].enforcement is not Enforcement.HARD:
+    hard = [one for one in findings if one.enforcement is Enforcement.HARD]
+    for reason_code in dict.fromkeys(one.reason_code for one in hard):
+        told = [one for one in hard if one.reason_code == reason_code]
+        if reason_code not in _OF_CLAIMS:
             continue
         if verdict is Verdict.REJECT and case.verifier.flags.auto_confirm_prune_critical_path:
             continue

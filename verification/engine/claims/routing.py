@@ -10,6 +10,7 @@ from processes.definition.model import Enforcement, Severity, Target
 from verification.engine.case import Case
 from verification.engine.claims.labels import CONFIRMED, is_recommendation
 from verification.engine.claims.settlement import ClaimState, CountedClaim
+from verification.engine.claims.support import Support
 from verification.engine.finding import Finding
 from verification.engine.floors import is_on_critical_path
 from verification.engine.outcome import Source
@@ -52,6 +53,11 @@ def is_critical(case: Case) -> bool:
     return is_on_critical_path(case.phase, case.submission.task.is_critical_path)
 
 
+def first_support(case: Case) -> Support:
+    """The evidence as tier 1 reads it: where a judge is asked later, the judge reads the texts."""
+    return Support(case.submission.evidence, reads_texts=case.tier == 1 or case.is_legacy)
+
+
 def route_of(case: Case, *, recommends: bool) -> Route:
     if is_critical(case) or (case.phase.is_synthesis and recommends):
         behaviour = case.definition.remediation.get("critical_path_behavior", BLOCK)
@@ -60,7 +66,7 @@ def route_of(case: Case, *, recommends: bool) -> Route:
             Weight.BLOCKS if behaviour == BLOCK else Weight.PARTLY,
             is_tried=by_itself and behaviour != QUEUE_FOLLOW_UP,
         )
-    if case.phase.advisory and not case.phase.is_synthesis:
+    if case.phase.advisory and not case.phase.is_synthesis and not recommends:
         return Route(Weight.WARNS)
     return Route(Weight.PARTLY)
 

@@ -13,10 +13,11 @@ from verification.engine.claims.confirming import Asked, confirm
 from verification.engine.claims.labels import (
     CONFIRMED,
     counted_claims,
-    evidence_ids,
+    is_doubtful,
     key_of,
     merged,
 )
+from verification.engine.claims.missing import lacks_labelled_claims, missing_claims
 from verification.engine.claims.pruned_files import Pruning, prune
 from verification.engine.claims.routing import (
     ID,
@@ -26,6 +27,7 @@ from verification.engine.claims.routing import (
     Shortfall,
     Weight,
     finding_of,
+    first_support,
     named,
     route_of,
     shortfalls,
@@ -38,6 +40,7 @@ from verification.engine.claims.settlement import (
     CountedClaim,
 )
 from verification.engine.claims.submitted_texts import SubmittedTexts, changed, texts_of
+from verification.engine.claims.support import Support
 from verification.engine.claims.synthesis import parted
 from verification.engine.evidence import Claim, CouldNotInspect
 from verification.engine.finding import Finding
@@ -53,12 +56,16 @@ AssessAgain = Callable[[Case, Ports], tuple[Finding, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """`claims` as they count; `note` says what was left out of them, '' where nothing was."""
+    """`claims` as they count; `note` says what was left out of them, '' where nothing was.
+
+    `unanswered` are the places of claims about which the judge's answer was lost.
+    """
 
     findings: tuple[Finding, ...] = ()
     claims: tuple[CountedClaim, ...] = ()
     artefacts: tuple[Artefact, ...] = ()
     note: str = ""
+    unanswered: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -78,6 +85,10 @@ class _Work:
     def texts(self) -> Iterator[str]:
         """Read only when they are looked into."""
         yield from (one.text for one in self.submitted.texts)
+
+    @cached_property
+    def support(self) -> Support:
+        return Support(self.case.submission.evidence)
 
     @property
     def tier(self) -> int:
@@ -105,44 +116,55 @@ def settle(
     assess_again: AssessAgain | None = None,
     *,
     is_open: bool = True,
+    lost: str = "",
 ) -> Settled:
     """Settle the claims once, at the end of the highest of tiers 1 and 2 that was asked for.
 
     `judged` are the judge's own claims. Without `talk` nothing can be confirmed. Where it is not
-    open any more whether the work is accepted, its claims are only counted.
+    open any more whether the work is accepted, its claims are only counted. `lost` is the reason
+    code for which the judge could not be asked once more.
 
     Source: docs/engine.md, "Claims".
     """
+    needs_labels = is_open and lacks_labelled_claims(case, ports, judged)
     if not case.submission.claims and not judged:
-        return Settled()
+        return Settled(findings=(missing_claims(case, lost),) if needs_labels else ())
     work = _Work(case, ports, talk, judge, assess_again)
-    held = evidence_ids(case.submission)
-    own = counted_claims(case.submission.claims, held)
-    told = merged(own, counted_claims(judged, held, ClaimSource.JUDGE), work.texts())
+    own = counted_claims(case.submission.claims, work.support)
+    told = merged(own, counted_claims(judged, work.support, ClaimSource.JUDGE), work.texts())
     note = _left_out(told.invented)
+    if needs_labels:
+        return Settled((missing_claims(case, lost),), told.claims, note=note)
     if case.is_legacy or not is_open:
         return Settled(claims=told.claims, note=note)
     tried = _confirm_or_prune(work, told.claims)
-    known = shortfalls(case, own)
+    known = shortfalls(case, counted_claims(case.submission.claims, first_support(case)))
     others = [
         work.tells(short, tried.claims)
         for short in shortfalls(case, tried.claims)
-        if not work.route(short).is_tried and short not in known
+        if not work.route(short).is_tried
+        and short not in known
+        and tried.unanswered.isdisjoint(short.numbers)
     ]
     settled = replace(tried, findings=(*tried.findings, *others), note=note)
     return _with_parts(work, settled)
 
 
 def _confirm_or_prune(work: _Work, claims: tuple[CountedClaim, ...]) -> Settled:
-    open_before = _tried(work, claims)
+    doubtful = _doubtful(work, claims)
+    open_before = _numbers(_tried(work, claims)) | doubtful
     if not open_before:
         return Settled(claims=claims)
     asked = _asked(work, claims, open_before)
     claims = tuple(asked.claims.get(number, claim) for number, claim in enumerate(claims))
     short = _tried(work, claims)
     numbers = _numbers(short)
-    if numbers & asked.unanswered:
-        return Settled((_lost(work, asked.lost, numbers & asked.unanswered),), claims)
+    doubtful &= _numbers(shortfalls(work.case, claims))
+    if unanswered := (numbers | doubtful) & asked.unanswered:
+        lost = _lost(work, asked.lost, unanswered)
+        return Settled((lost,), claims, unanswered=unanswered)
+    if not short:
+        return Settled(claims=claims)
     try:
         texts = {claims[number].text for number in numbers}
         pruning = prune(work.submitted, texts, work.ports.probe)
@@ -181,14 +203,22 @@ def _rest(work: _Work, after: Sequence[CountedClaim], pruning: Pruning) -> tuple
     return replace(case, submission=replace(case.submission, claims=claims)), ports
 
 
-def _asked(work: _Work, claims: Sequence[CountedClaim], short: Sequence[Shortfall]) -> Asked:
+def _doubtful(work: _Work, claims: Sequence[CountedClaim]) -> frozenset[int]:
+    """Claims of a shortfall that a judge may confirm against the text of their evidence."""
+    if work.talk is None:
+        return frozenset()
+    numbers = _numbers(shortfalls(work.case, claims))
+    return frozenset(number for number in numbers if is_doubtful(claims[number], work.support))
+
+
+def _asked(work: _Work, claims: Sequence[CountedClaim], numbers: Collection[int]) -> Asked:
     """Ask for each claim once, however often and in whatever spelling it stands."""
     if work.talk is None:
         return Asked({})
     same: defaultdict[str, list[int]] = defaultdict(list)
     for number, claim in enumerate(claims):
         same[key_of(claim)].append(number)
-    keys = {key_of(claims[number]) for number in _numbers(short)}
+    keys = {key_of(claims[number]) for number in numbers}
     groups = {same[key][0]: same[key] for key in keys}
     attempts = work.case.definition.remediation.get("max_attempts", USUAL_ATTEMPTS)
     asked = confirm(

@@ -9,6 +9,7 @@ from processes.definition.model import Enforcement
 from verification.engine import policy
 from verification.engine.case import Case, Ports
 from verification.engine.checks.read_once import ReadOnce
+from verification.engine.claims.missing import lacks_labelled_claims
 from verification.engine.claims.unconfirmed import Settled, settle
 from verification.engine.finding import Finding
 from verification.engine.judges.asking import Conversation, Judge
@@ -33,6 +34,13 @@ from verification.engine.tiers import TierReport, ratings_of
 
 DISAGREES = "The two answers of the judge disagree."
 SCORE_CONTRADICTION = "score_contradiction"
+CLAIMS_LACK = Lack(
+    "claims",
+    "You listed no labelled claim that stands in the work, and a synthesis needs them. List in claims"
+    " each statement of fact and each recommendation of the work: text (word for word), label,"
+    " section and evidence.",
+)
+"""What a judge is asked once more for where a synthesis has no labelled claim."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +63,7 @@ def assess(case: Case, ports: Ports, judge: Judge, done: Sequence[TierReport]) -
     heard = hear(case, talk, prompt)
     if heard.reply is None:
         return _unheard(case, talk, heard)
-    sitting = _sit(case, ports, talk, prompt, heard, heard.reply)
+    sitting = _sit(case, ports, talk, prompt, heard, heard.reply, asks_claims=True)
     findings = _findings(case, sitting)
     settled = _settled(case, ports, talk, sitting, findings)
     findings = (*findings, *settled.findings)
@@ -102,9 +110,19 @@ def _unheard(case: Case, talk: Conversation, heard: Heard) -> TierReport:
 
 
 def _sit(
-    case: Case, ports: Ports, talk: Conversation, prompt: Prompt, heard: Heard, reply: Reply
+    case: Case,
+    ports: Ports,
+    talk: Conversation,
+    prompt: Prompt,
+    heard: Heard,
+    reply: Reply,
+    *,
+    asks_claims: bool = False,
 ) -> Sitting:
-    """Weigh the reply, and ask once more for what it left open."""
+    """Weigh the reply, and ask once more for what it left open.
+
+    `asks_claims`: the claims that the phase needs are among it.
+    """
     quotes = Quotes(case, ports)
     words = weigh(case, reply, quotes)
     sitting = Sitting(reply, heard, words, _confidence(case, reply))
@@ -113,16 +131,24 @@ def _sit(
     if why := _missing_points(case, reply, words):
         return _complete_score(case, ports, talk, sitting, why)
     open_ones = lacks(words)
-    if not open_ones or case.is_legacy:
+    needs_claims = (
+        asks_claims
+        and not any(word.is_blame for word in words)
+        and lacks_labelled_claims(case, ports, reply.claims)
+    )
+    asked = (*open_ones, CLAIMS_LACK) if needs_claims else open_ones
+    if not asked or case.is_legacy:
         return sitting
-    again = ask_again(case, talk, assessment(case, ports, open_ones), heard.judge)
+    again = ask_again(case, talk, assessment(case, ports, asked), heard.judge)
     if again.reply is None:
         return replace(sitting, lost=again.lost)
+    if needs_claims:
+        reply = replace(reply, claims=(*reply.claims, *again.reply.claims))
     second = merged(words, weigh(case, again.reply, quotes), {one.id for one in open_ones})
     if again.reply.passed is False and verdict_of(second) is True:
         second = [*second[:-1], replace(second[-1], verdict=FindingVerdict.UNKNOWN, gap=DISAGREES)]
     confidence = min(sitting.confidence, _confidence(case, again.reply))
-    return replace(sitting, words=tuple(second), confidence=confidence)
+    return replace(sitting, reply=reply, words=tuple(second), confidence=confidence)
 
 
 def _contradiction(reply: Reply, words: Sequence[Word]) -> str:
@@ -225,6 +251,7 @@ def _settled(
         sitting.heard.judge,
         assess_again,
         is_open=policy.is_open(findings, case.verifier.flags),
+        lost=sitting.lost,
     )
 
 

@@ -115,7 +115,7 @@ COMPLETING = About(
 RECOMMENDATIONS = About(
     "recommendations",
     "Recommendations are confirmed",
-    "Of the accepted runs with claims: a recommendation rests on an unconfirmed one.",
+    "Of the accepted runs with claims: passed as a whole with an unconfirmed recommendation.",
     "none",
     0.0,
     1,

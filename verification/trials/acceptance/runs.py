@@ -23,6 +23,7 @@ from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast, Concat
 
 from processes.models import PhaseRule
+from verification.engine.claims.labels import WHOLE_OUTCOMES
 from verification.engine.judges.asking import Ask
 from verification.engine.judges.voting import CAST_AGAIN
 from verification.engine.outcome import FindingVerdict, Verdict
@@ -128,7 +129,9 @@ def recommendations(scope: Scope) -> Behind[Run]:
     rows = finished(scope).filter(verdict=Verdict.ACCEPT)
     claims = sum((_claims(label) for label in LABELS[1:]), start=_claims(LABELS[0]))
     rows = rows.alias(claimed=claims, unconfirmed=_claims("recommendation_unconfirmed"))
-    return Behind.split(rows.filter(claimed__gt=0), Q(unconfirmed__gt=0))
+    # As `passes_unconfirmed_recommendation` says it of one run.
+    passes = Q(unconfirmed__gt=0, outcome__in=WHOLE_OUTCOMES)
+    return Behind.split(rows.filter(claimed__gt=0), passes)
 
 
 UNCONFIRMED_CLAIMS = Sum("unconfirmed")
