@@ -15,21 +15,13 @@ from verification.engine.attempts import (
     TaskHistory,
     account,
     budget,
-    candidate_sha256,
     overrule,
 )
-from verification.engine.evidence import Claim, Submission, SubmittedFile, TaskSpec, ToolCall
 from verification.engine.outcome import Verdict
 
 ACCEPT, REJECT, UNDECIDED = Verdict.ACCEPT, Verdict.REJECT, Verdict.UNDECIDED
 VERDICTS = st.sampled_from(Verdict)
 STEPS = st.lists(st.tuples(st.sampled_from("ABC"), VERDICTS), max_size=20)
-WORK = Submission(
-    task=TaskSpec("t", "Do it."),
-    output="done",
-    files=(SubmittedFile("a.py", "aa", 1),),
-    claims=(Claim("It works.", "inferred", "other"),),
-)
 
 
 def after(*steps: tuple[str, Verdict], max_attempts: int = 3) -> Accounted:
@@ -67,13 +59,18 @@ def test_a_final_reject_ends_the_task_with_attempts_left(
         ([("A", REJECT), ("A", REJECT)], 1, 1, ""),
         ([("A", REJECT)] * 3, 1, 2, "repeated_candidate"),
         ([("A", REJECT), ("B", REJECT)], 2, 0, ""),
-        ([("A", REJECT), ("B", REJECT), ("A", REJECT)], 3, 0, "attempts_exhausted"),
+        ([("A", REJECT), ("B", REJECT), ("A", REJECT)], 2, 0, ""),
+        ([("A", REJECT), ("B", REJECT)] * 5, 2, 0, "repeated_candidate"),
+        ([("A", REJECT), ("B", REJECT), ("A", REJECT), ("A", REJECT)], 2, 1, ""),
+        # What was accepted is no rejected submission that comes again.
+        ([("A", ACCEPT), ("A", REJECT)], 1, 0, ""),
+        ([("A", ACCEPT), ("A", REJECT), ("A", REJECT)], 1, 1, ""),
         ([("A", REJECT), ("B", REJECT), ("C", REJECT)], 3, 0, "attempts_exhausted"),
         ([("A", UNDECIDED)] * 9 + [("A", REJECT)], 1, 0, ""),
         # Doubt between two identical rejects does not make the second a new attempt.
         ([("A", REJECT), ("A", UNDECIDED), ("A", REJECT)], 1, 1, ""),
         ([("A", REJECT), ("B", ACCEPT)], 1, 0, ""),
-        ([("A", ACCEPT), ("B", REJECT)] * 2 + [("C", REJECT)], 3, 0, "attempts_exhausted"),
+        ([("A", ACCEPT), ("B", REJECT)] * 2 + [("C", REJECT)], 2, 0, ""),
         ([("A", ACCEPT)] * 9 + [("B", REJECT)], 1, 0, "repeated_candidate"),
     ],
 )
@@ -141,15 +138,28 @@ def test_what_cannot_be_read_is_rejected_without_counting() -> None:
     assert accounted.history.last_outcome == "rejected"
 
 
-@given(STEPS, VERDICTS)
-def test_an_identical_candidate_never_counts_twice(
-    steps: list[tuple[str, Verdict]], verdict: Verdict
+@given(STEPS, STEPS, VERDICTS)
+def test_an_identical_submission_never_counts_twice(
+    earlier: list[tuple[str, Verdict]], later: list[tuple[str, Verdict]], verdict: Verdict
 ) -> None:
-    before = after(*steps, ("A", REJECT), max_attempts=100).history
+    before = after(*earlier, ("A", REJECT), *later, max_attempts=100).history
 
     again = account(before, candidate="A", verdict=verdict)
 
     assert again.history.attempts_used == before.attempts_used
+    assert before.exhausted or again.was_counted is (verdict is REJECT)
+
+
+@given(STEPS)
+def test_a_task_uses_up_an_attempt_for_each_different_reject(
+    steps: list[tuple[str, Verdict]],
+) -> None:
+    rejected = {candidate for candidate, verdict in steps if verdict is REJECT}
+
+    history = after(*steps, max_attempts=100).history
+
+    assert history.exhausted or history.counted_sha256s == rejected
+    assert history.attempts_used == len(history.counted_sha256s)
 
 
 @given(STEPS)
@@ -196,22 +206,6 @@ def test_the_budget_is_the_nearest_that_is_named(
     where = Phase("p", max_attempts=phase, score=ScoreLoop() if loops else None)
 
     assert budget(task, where, ProcessPolicy(max_attempts=process)) == expected
-
-
-@pytest.mark.parametrize(
-    ("other", "is_same"),
-    [
-        (WORK, True),
-        (replace(WORK, task=TaskSpec("u", "Do something else.")), True),
-        (replace(WORK, tool_calls=(ToolCall("bash", True),)), True),
-        (replace(WORK, output="done."), False),
-        (replace(WORK, files=(SubmittedFile("a.py", "bb", 1),)), False),
-        (replace(WORK, files=(SubmittedFile("b.py", "aa", 1),)), False),
-        (replace(WORK, claims=()), False),
-    ],
-)
-def test_a_candidate_is_its_output_files_and_claims(other: Submission, is_same: bool) -> None:
-    assert (candidate_sha256(other) == candidate_sha256(WORK)) is is_same
 
 
 def stands(verdict: Verdict, candidate: str = "A", **known: Any) -> Entered:
@@ -283,6 +277,24 @@ def test_what_a_persons_verdict_does_to_a_task(
     history = after(*steps).history
 
     assert ended(overrule(history, run, verdict).history) == after_it
+
+
+def test_an_accepted_submission_counts_again_once_it_is_rejected_again() -> None:
+    both = after(("A", REJECT), ("B", REJECT)).history
+
+    accepted = overrule(both, stands(REJECT, "A", attempt=1, is_last=False), ACCEPT).history
+    again = account(accepted, candidate="A", verdict=REJECT)
+
+    assert accepted.counted_sha256s == {"B"}
+    assert (again.counted, again.history.attempts_used) == (True, 2)
+
+
+def test_a_persons_reject_of_a_submission_that_was_counted_counts_nothing() -> None:
+    history = after(("A", REJECT), ("B", REJECT), ("A", UNDECIDED)).history
+
+    accounted = overrule(history, stands(UNDECIDED, "A", is_entered=False), REJECT)
+
+    assert (accounted.counted, accounted.history.attempts_used) == (False, 2)
 
 
 @pytest.mark.parametrize(("has_ended", "exhausted"), [(True, False), (False, True)])

@@ -13,7 +13,9 @@ from processes.definition.model import Enforcement
 from tests.engine.cases import evaluate, failed_call, finding, regex
 from tests.tables import check_rows
 from verification.engine.climb import Conclusion
-from verification.engine.feedback import MAX_LINES, Feedback, feedback
+from verification.engine.feedback import MAX_EARLIER_LINES, MAX_LINES, Feedback, feedback
+from verification.engine.outcome import Source
+from verification.engine.progress import EarlierFindings, compare
 
 NO_X = regex("no-x", "x", description="No x is allowed.", suggestion="Write y.")
 
@@ -222,3 +224,46 @@ def test_the_same_findings_give_the_same_words(output: str) -> None:
     assert said(evaluate(rules=[NO_X], output=output)) == said(
         evaluate(rules=[NO_X], output=output)
     )
+
+
+def test_feedback_says_what_changed_since_the_last_attempt() -> None:
+    conclusion = evaluate(rules=[NO_X], output="x", tool_calls=(failed_call("bash", "no"),))
+    *earlier, call = sorted(conclusion.findings, key=lambda one: one.rule == "tool-calls")
+    missing = finding(rule="deliverables-exist", message="<Missing>.", path="a.md", fingerprint="m")
+    judged = finding(rule="cites", message="No source.", source=Source.LLM, tier=2, fingerprint="j")
+    progress = compare(conclusion, EarlierFindings(open=(*earlier, missing, judged)))
+
+    feedback = said(conclusion, progress=progress)
+
+    assert feedback.text.splitlines()[1:-1] == [
+        "Summary: 1 problem must be solved, 1 remark beside. Since the last attempt: 1 resolved, "
+        "1 new, 1 remaining, 1 not checked.",
+        "- [tool-calls] (new) bash: no",
+        "- [no-x] (advisory) (remains) line 1 No x is allowed. Found: 'x'. → Write y.",
+        "Resolved since the last attempt:",
+        "- [deliverables-exist] a.md &lt;Missing&gt;.",
+        "Not checked again:",
+        "- [cites] No source.",
+    ]
+    assert [item.since_last for item in feedback.items] == ["new", "remains"]
+    assert (feedback.resolved[0].fingerprint, feedback.not_checked[0].fingerprint) == ("m", "j")
+    assert call.fingerprint == feedback.items[0].fingerprint
+
+
+def test_a_clean_pass_lists_what_was_resolved_in_its_items_alone() -> None:
+    conclusion = evaluate(output="fine")
+    missing = finding(rule="deliverables-exist", path="a.md", fingerprint="m")
+
+    feedback = said(conclusion, progress=compare(conclusion, EarlierFindings(open=(missing,))))
+
+    assert (feedback.text, [item.path for item in feedback.resolved]) == ("", ["a.md"])
+
+
+def test_only_the_first_resolved_problems_are_in_the_text() -> None:
+    conclusion = evaluate(output="x", rules=[NO_X])
+    earlier = [finding(rule=f"r{n}", fingerprint=f"{n}") for n in range(MAX_EARLIER_LINES + 2)]
+
+    feedback = said(conclusion, progress=compare(conclusion, EarlierFindings(open=tuple(earlier))))
+
+    assert "- 2 more, listed with the run." in feedback.text.splitlines()
+    assert len(feedback.resolved) == MAX_EARLIER_LINES + 2

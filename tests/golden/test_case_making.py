@@ -198,13 +198,29 @@ def test_a_later_attempt_has_the_earlier_ones_behind_it(
 
     case = made_of(again)
 
-    assert spec_of(case)["history"] == {
-        "attempts_used": 2,
-        "submissions": 2,
-        "is_same_candidate": True,
-    }
-    attempt = assert_holds(case).observed["attempt"]
+    history = spec_of(case)["history"]
+    assert [problem["rule"] for problem in history.pop("findings")] == ["return-code"]
+    assert history == {"attempts_used": 2, "submissions": 2, "is_same_candidate": True}
+    observed = assert_holds(case).observed
+    attempt = observed["attempt"]
     assert (attempt["used"], attempt["repeats"], attempt["counted"]) == (2, 1, False)
+    assert "- [return-code] (remains)" in observed["feedback"]
+
+
+def test_an_earlier_attempt_with_the_same_work_is_behind_a_run(
+    agent: Caller,  # noqa: F811
+    server: ModelServer,
+) -> None:
+    task = {"id": "the-task", "max_attempts": 3}
+    agent.submit(tier=1, task=task, output="First.", return_code=1)
+    agent.submit(tier=1, task=task, output="Second.", return_code=1)
+    again = agent.submit(tier=1, task=task, output="First.", return_code=1)
+
+    case = made_of(again)
+
+    assert spec_of(case)["history"]["was_counted"] is True
+    attempt = assert_holds(case).observed["attempt"]
+    assert (attempt["used"], attempt["counted"]) == (2, False)
 
 
 def spec_of(case: GoldenCase) -> dict[str, Any]:

@@ -120,7 +120,7 @@ DEFECTS = (
     Defect(
         "The same rejected work again uses up an attempt",
         "attempts.py",
-        "counted = is_rejected and counts_attempt and not is_repeat and not history.exhausted",
+        "counted = is_rejected and counts_attempt and not is_known and not history.exhausted",
         "counted = is_rejected and counts_attempt and not history.exhausted",
     ),
     Defect(

@@ -250,6 +250,20 @@ def test_an_earlier_run_changes_the_count_and_not_how_the_task_stands(work: Work
     assert work.history == (1, False, "passed")
 
 
+def test_an_accepted_submission_that_is_rejected_again_uses_up_an_attempt_again(
+    work: Work,
+) -> None:
+    first, _ = (work.submitted(output, **REJECTED) for output in ("A", "B"))
+    work.decided(first, PASS)
+
+    used = []
+    for output in ("B", "A"):
+        work.submitted(output, **REJECTED)
+        used.append(work.history[0])
+
+    assert used == [1, 2]
+
+
 def test_a_persons_word_outlives_that_the_run_is_verified_again(work: Work) -> None:
     run = work.submitted("All of it.", **REJECTED)
     work.decided(run, "pass")

@@ -2,39 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import dataclass, replace
 
 from processes.definition.model import Phase, ProcessPolicy
-from verification.engine.evidence import Submission
 from verification.engine.outcome import LastOutcome, Verdict
 
 DEFAULT_MAX_ATTEMPTS = 3
 IDENTICAL_ENDS_AT = 3
-"""The third identical rejected candidate in a row ends the task."""
+"""The third identical rejected submission in a row ends the task."""
 SUBMISSIONS_PER_ATTEMPT = 3
 ATTEMPTS_EXHAUSTED = "attempts_exhausted"
 REPEATED_CANDIDATE = "repeated_candidate"
-
-
-def candidate_sha256(submission: Submission) -> str:
-    """Name the work itself: its output, files and claims, whatever was said around them."""
-    candidate = {
-        "output": submission.output,
-        "files": {file.path: file.sha256 for file in submission.files},
-        "claims": [
-            {
-                "text": claim.text,
-                "label": claim.label,
-                "section": claim.section,
-                "evidence": list(claim.evidence),
-            }
-            for claim in submission.claims
-        ],
-    }
-    text = json.dumps(candidate, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def budget(task_max: int | None, phase: Phase, policy: ProcessPolicy) -> int:
@@ -48,9 +26,10 @@ def budget(task_max: int | None, phase: Phase, policy: ProcessPolicy) -> int:
 
 @dataclass(frozen=True, slots=True)
 class TaskHistory:
-    """A task so far. `repeats` counts how often its last candidate came again in a row.
+    """A task so far. `repeats` counts how often its last submission came again in a row.
 
     `submissions` counts what was decided: a lost verification is not the submitter's.
+    `counted_sha256s` are the submission hashes of the rejects that used up an attempt.
     """
 
     max_attempts: int
@@ -61,6 +40,7 @@ class TaskHistory:
     last_outcome: str = ""
     exhausted: bool = False
     exhausted_reason: str = ""
+    counted_sha256s: frozenset[str] = frozenset()
 
     @property
     def attempts_left(self) -> int:
@@ -71,13 +51,15 @@ class TaskHistory:
 class Accounted:
     """`attempt` is the number of the attempt that a reject belongs to, else None.
 
-    `terminal` is the reason code that ended the task, '' while it goes on.
+    `terminal` is the reason code that ended the task, '' while it goes on. `was_counted`: the
+    same submission used up an attempt before.
     """
 
     history: TaskHistory
     attempt: int | None = None
     counted: bool = False
     terminal: str = ""
+    was_counted: bool = False
 
 
 def account(
@@ -99,9 +81,11 @@ def account(
     """
     if verdict is Verdict.UNDECIDED:
         return Accounted(replace(history, last_outcome=LastOutcome.SYSTEM_ERROR))
-    is_repeat = candidate == history.last_candidate_sha256
+    was_accepted = history.last_outcome == LastOutcome.PASSED
+    is_repeat = candidate == history.last_candidate_sha256 and not was_accepted
     is_rejected = verdict is Verdict.REJECT
-    counted = is_rejected and counts_attempt and not is_repeat and not history.exhausted
+    is_known = candidate in history.counted_sha256s
+    counted = is_rejected and counts_attempt and not is_known and not history.exhausted
     entered = history
     if is_new_submission or counted:  # else it was the last one in its time
         entered = replace(
@@ -112,7 +96,8 @@ def account(
         )
     if not is_rejected:
         return Accounted(replace(entered, repeats=0, last_outcome=LastOutcome.PASSED))
-    return _rejected(entered, counted=counted, final=final)
+    accounted = _rejected(entered, candidate, counted=counted, final=final)
+    return replace(accounted, was_counted=is_known)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,8 +138,9 @@ def overrule(history: TaskHistory, run: Entered, verdict: Verdict) -> Accounted:
         )
     if verdict is Verdict.ACCEPT:
         return Accounted(_accepted(entered, run))
-    counted = run.attempt is None and not run.is_known and not history.exhausted
-    accounted = _rejected(entered, counted=counted, final="")
+    is_known = run.is_known or run.candidate in history.counted_sha256s
+    counted = run.attempt is None and not is_known and not history.exhausted
+    accounted = _rejected(entered, run.candidate, counted=counted, final="")
     history = accounted.history
     if not run.is_last:
         history = replace(history, last_outcome=entered.last_outcome)
@@ -165,9 +151,11 @@ def overrule(history: TaskHistory, run: Entered, verdict: Verdict) -> Accounted:
 def _accepted(history: TaskHistory, run: Entered) -> TaskHistory:
     """Give the attempt back, and open a task again that nothing else has ended."""
     is_repeated = run.candidate == history.last_candidate_sha256
+    used_up = frozenset() if run.attempt is None else frozenset({run.candidate})
     history = replace(
         history,
-        attempts_used=max(0, history.attempts_used - (run.attempt is not None)),
+        attempts_used=max(0, history.attempts_used - len(used_up)),
+        counted_sha256s=history.counted_sha256s - used_up,
         repeats=0 if is_repeated else history.repeats,
         last_outcome=LastOutcome.PASSED if run.is_last else history.last_outcome,
     )
@@ -181,10 +169,11 @@ def _accepted(history: TaskHistory, run: Entered) -> TaskHistory:
     return replace(history, exhausted=False, exhausted_reason="")
 
 
-def _rejected(history: TaskHistory, *, counted: bool, final: str) -> Accounted:
+def _rejected(history: TaskHistory, candidate: str, *, counted: bool, final: str) -> Accounted:
     history = replace(
         history,
         attempts_used=history.attempts_used + counted,
+        counted_sha256s=history.counted_sha256s | ({candidate} if counted else frozenset()),
         last_outcome=LastOutcome.REJECTED,
     )
     terminal = _terminal(history, final)

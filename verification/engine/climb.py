@@ -9,7 +9,7 @@ from typing import Any
 
 from processes.definition.model import Enforcement
 from verification.engine import checks, custom, legacy, policy, scoping
-from verification.engine.attempts import Accounted, TaskHistory, budget, candidate_sha256
+from verification.engine.attempts import Accounted, TaskHistory, budget
 from verification.engine.case import Case, Ports
 from verification.engine.claims import remediation
 from verification.engine.claims.labels import ClaimCounts, counted_claims, totals_of
@@ -40,6 +40,7 @@ from verification.engine.outcome import (
 )
 from verification.engine.rating import Rating
 from verification.engine.scoring import Loop, Score
+from verification.engine.submission_hash import submission_sha256
 from verification.engine.tiers import TierReport
 
 __all__ = ["Case", "Conclusion", "Ports", "TierReport", "climb", "conclude"]
@@ -183,7 +184,7 @@ def task_of(case: Case) -> TaskState:
     before = case.attempt - 1
     most = budget(case.submission.task.max_attempts, case.phase, case.definition.policy)
     history = TaskHistory(most, attempts_used=before, submissions=before)
-    return TaskState(history, candidate_sha256(case.submission))
+    return TaskState(history, submission_sha256(case.submission))
 
 
 def _counted_claims(case: Case, tiers: Sequence[TierReport]) -> tuple[CountedClaim, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from processes.definition.model import Enforcement
@@ -19,12 +19,15 @@ from verification.engine.feedback_text import (
 )
 from verification.engine.finding import Finding
 from verification.engine.outcome import FindingVerdict, Outcome, Verdict
+from verification.engine.progress import EarlierFindings, Progress, SinceLast, compare, summarize
 from verification.engine.reasons import reason
 
 MAX_LINES = 40
 MAX_ADVICE_CHARS = 20_000
 MAX_SUGGESTION_CHARS = 4_000
 CUSTOM_REJECTED = "custom_rejected"
+MAX_EARLIER_LINES = 10
+NO_PROGRESS = Progress()
 _SPEAKS = (Enforcement.HARD, Enforcement.ADVISORY)
 
 
@@ -32,7 +35,8 @@ _SPEAKS = (Enforcement.HARD, Enforcement.ADVISORY)
 class FeedbackItem:
     """One thing to put right. `message` is never shortened.
 
-    `code` and `metadata` are those of a custom verifier.
+    `code` and `metadata` are those of a custom verifier. `since_last` is None if the task has no
+    earlier attempt.
     """
 
     rule: str
@@ -44,18 +48,27 @@ class FeedbackItem:
     suggestion: str = ""
     code: str = ""
     metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    fingerprint: str = ""
+    since_last: SinceLast | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Feedback:
-    """`text` is '' where there is nothing to say."""
+    """`text` is '' where there is nothing to say.
+
+    `resolved` and `not_checked` are problems of earlier attempts.
+    """
 
     text: str = ""
     items: tuple[FeedbackItem, ...] = field(default=())
+    resolved: tuple[FeedbackItem, ...] = field(default=())
+    not_checked: tuple[FeedbackItem, ...] = field(default=())
 
 
-def feedback_of(case: Case, conclusion: Conclusion) -> Feedback:
-    """Write the feedback on a run whose task has it counted."""
+def feedback_of(
+    case: Case, conclusion: Conclusion, earlier: EarlierFindings | None = None
+) -> Feedback:
+    """Write the feedback on a run. `earlier` are the problems of the task's earlier attempts."""
     accounted = conclusion.accounted
     return feedback(
         conclusion,
@@ -65,6 +78,8 @@ def feedback_of(case: Case, conclusion: Conclusion) -> Feedback:
         instructions=case.definition.remediation_instructions,
         terminal=accounted.terminal,
         repeats=accounted.history.repeats,
+        was_counted=accounted.was_counted,
+        progress=compare(conclusion, earlier),
     )
 
 
@@ -77,28 +92,45 @@ def feedback(
     instructions: Mapping[str, str] | None = None,
     terminal: str = "",
     repeats: int = 0,
+    was_counted: bool = False,
+    progress: Progress = NO_PROGRESS,
 ) -> Feedback:
     """Tell the submitter what to do. Source: docs/engine.md, "Feedback".
 
     `instructions` are the process's own words by reason code, `default` for every other;
-    `repeats` is how often the same work came again in a row.
+    `repeats` is how often the same work came again in a row; `was_counted`: it used up an attempt
+    before. `progress` compares the findings with those of the task's earlier attempts.
     """
     told = [one for one in conclusion.findings if one.enforcement in _SPEAKS]
+    earlier = Feedback(
+        resolved=tuple(_item(finding, NO_PROGRESS) for finding in progress.resolved),
+        not_checked=tuple(_item(finding, NO_PROGRESS) for finding in progress.not_checked),
+    )
     if not told and conclusion.verdict is Verdict.ACCEPT:
-        return Feedback()
+        return earlier
     custom = _custom_rejection(conclusion)
+    changes = summarize(progress)
+    since = f"Since the last attempt: {changes}." if changes else ""
     lines = [_open_tag(conclusion, attempt, max_attempts, custom)]
-    lines += _custom_summary(custom) if custom else [f"Summary: {_summary(conclusion, told)}"]
+    if custom:
+        lines += [*_custom_summary(custom), *([since] if since else [])]
+    else:
+        lines.append(f"Summary: {_summary(conclusion, told)} {since}".rstrip())
     listed = [one for one in told if one is not custom]
-    lines += [_line(finding) for finding in listed[:MAX_LINES]]
+    lines += [_line(finding, progress) for finding in listed[:MAX_LINES]]
     if len(listed) > MAX_LINES:
         lines.append(f"- {len(listed) - MAX_LINES} more, listed with the run.")
+    lines += _earlier_lines("Resolved since the last attempt", progress.resolved)
+    lines += _earlier_lines("Not checked again", progress.not_checked)
     lines += _advice(conclusion, told, acceptance_criteria, instructions or {}, terminal)
-    if repeats and not terminal and conclusion.verdict is Verdict.REJECT:
-        lines.append("The same work was rejected before: it is not counted again.")
-        lines.append("Sent once more without a change, it closes the task.")
+    if not terminal and conclusion.verdict is Verdict.REJECT:
+        if repeats or was_counted:
+            lines.append("The same work was rejected before: it is not counted again.")
+        if repeats:
+            lines.append("Sent once more without a change, it closes the task.")
     lines.append(f"</{_tag(conclusion)}>")
-    return Feedback("\n".join(lines), tuple(_item(finding) for finding in told))
+    items = tuple(_item(finding, progress) for finding in told)
+    return replace(earlier, text="\n".join(lines), items=items)
 
 
 def _tag(conclusion: Conclusion) -> str:
@@ -154,7 +186,17 @@ def _counted(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
-def _line(finding: Finding, *, with_message: bool = True) -> str:
+def _earlier_lines(heading: str, problems: Sequence[Finding]) -> list[str]:
+    """List problems of earlier attempts, the first of them."""
+    if not problems:
+        return []
+    lines = [f"{heading}:", *(_line(problem) for problem in problems[:MAX_EARLIER_LINES])]
+    if len(problems) > MAX_EARLIER_LINES:
+        lines.append(f"- {len(problems) - MAX_EARLIER_LINES} more, listed with the run.")
+    return lines
+
+
+def _line(finding: Finding, progress: Progress = NO_PROGRESS, *, with_message: bool = True) -> str:
     """One list item: rule, place and message; further lines of the message follow as a quote."""
     where = f"{finding.path}:{finding.line}" if finding.path and finding.line else finding.path
     if finding.line and not finding.path:
@@ -162,6 +204,8 @@ def _line(finding: Finding, *, with_message: bool = True) -> str:
     mark = "" if finding.enforcement is Enforcement.HARD else " (advisory)"
     if finding.verdict is FindingVerdict.UNKNOWN:
         mark = " (unknown)"
+    if since_last := progress.since_last.get(finding.fingerprint):
+        mark += f" ({since_last})"
     first, *further = (lines_of(finding.message) if with_message else []) or [""]
     suggestion = (
         f"→ {on_one_line(finding.suggestion, MAX_SUGGESTION_CHARS)}" if finding.suggestion else ""
@@ -202,7 +246,7 @@ def _advice(
     return advice
 
 
-def _item(finding: Finding) -> FeedbackItem:
+def _item(finding: Finding, progress: Progress) -> FeedbackItem:
     return FeedbackItem(
         rule=finding.rule,
         enforcement=finding.enforcement,
@@ -213,4 +257,6 @@ def _item(finding: Finding) -> FeedbackItem:
         suggestion=finding.suggestion,
         code=str(finding.place.get(CODE, "")),
         metadata=finding.place.get(METADATA, {}),
+        fingerprint=finding.fingerprint,
+        since_last=progress.since_last.get(finding.fingerprint),
     )

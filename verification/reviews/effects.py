@@ -86,7 +86,7 @@ def _entered(rows: Rows, previous: str) -> Entered:
 
 def _keep_history(task: Task, accounted: Accounted, now: datetime) -> None:
     history = asdict(accounted.history)
-    del history["max_attempts"]
+    del history["max_attempts"], history["counted_sha256s"]
     Task.objects.filter(pk=task.pk).update(**history, updated_at=now)
 
 

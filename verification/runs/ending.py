@@ -61,7 +61,7 @@ def evaluated(conclusion: Conclusion, said: Feedback) -> dict[str, Any]:
         **concluded(conclusion),
         "engine_build": ENGINE_BUILD,
         "rule_trace": [entry.to_json() for entry in conclusion.trace],
-        "feedback": {"text": said.text, "items": [asdict(one) for one in said.items]},
+        "feedback": asdict(said),
         "claims": dict(conclusion.claims),
         "claim_list": [one.to_json() for one in conclusion.counted_claims],
         "score": conclusion.score and score_json(conclusion.score),

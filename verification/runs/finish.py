@@ -31,6 +31,7 @@ from verification.runs import (
     reverifying,
     statements,
 )
+from verification.runs.earlier import earlier_findings
 from verification.runs.ending import Ending, announcement, evaluated, events_of
 from verification.runs.flags import Flag
 from verification.runs.holding import LeaseLost
@@ -106,7 +107,16 @@ def _ending(
     locked = statements.one(statements.LOCK_HISTORY, task=work.task_id)
     if locked is None:
         raise LeaseLost(f"run {work.run_id} was deleted with its task")
-    conclusion = conclude(case, tiers, _task_state(work, begun, case, TaskHistory(*locked[:-1])))
+    history = TaskHistory(*locked[:-1])
+    conclusion = conclude(case, tiers, _task_state(work, begun, case, history))
+    earlier = None
+    if history.submissions:
+        earlier = earlier_findings(
+            run_id=work.run_id,
+            task_id=work.task_id,
+            phase_id=work.phase_id,
+            findings=conclusion.findings,
+        )
     now = timezone.now()
     turn = reverifying.next_turn(work, conclusion, now=now, retry_after=retry_after)
     if turn:  # the loop waits for the next verification
@@ -116,7 +126,7 @@ def _ending(
         begun,
         case,
         conclusion,
-        feedback_of(case, conclusion),
+        feedback_of(case, conclusion, earlier),
         at=now,
         duration_ms=duration_ms,
         turn=turn,
@@ -127,6 +137,8 @@ def _ending(
 def _task_state(work: Work, begun: Begun, case: Case, history: TaskHistory) -> TaskState:
     budget = loops.budget_of(case.phase, work.task_id)
     is_settled = begun.purpose == Purpose.REVERIFY and _is_decided_by_person(work)
+    if history.attempts_used:
+        history = replace(history, counted_sha256s=counted_sha256s(work.task_id))
     return TaskState(
         history,
         submission_hash=work.candidate_sha256,
@@ -135,6 +147,12 @@ def _task_state(work: Work, begun: Begun, case: Case, history: TaskHistory) -> T
         settled=Accounted(history, work.attempt) if is_settled else None,
         spent_usd=float(budget.spent_usd) if budget else 0.0,
     )
+
+
+def counted_sha256s(task_id: int) -> frozenset[str]:
+    """Return the submission hashes that used up the task's attempts; lock the task before."""
+    rows = Run.objects.filter(task=task_id, attempt__isnull=False)
+    return frozenset(rows.values_list("candidate_sha256", flat=True))
 
 
 def _was_decided(work: Work) -> bool:
@@ -155,7 +173,7 @@ def _parameters(lease: Lease, ending: Ending) -> dict[str, Any]:
     told = evaluated(conclusion, ending.said)
     levels = [finding.enforcement for finding in conclusion.findings]
     history = asdict(accounted.history)
-    del history["max_attempts"]
+    del history["max_attempts"], history["counted_sha256s"]
     return {
         "run": lease.run_id,
         "fence": lease.fence,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -73,7 +74,7 @@ def full(run: Run) -> schemas.RunOut:
         result=run.result,
         error=run.error_text or None,
         feedback=schemas.FeedbackOut.model_validate(said),
-        findings=[_finding(finding) for finding in live.findings.all()] if live else [],
+        findings=_findings(live.findings.all(), said) if live else [],
         rules=_rules(live),
         tiers=[_tier(tier) for tier in live.tiers.all()] if live else [],
         gates=[gates.gate(gate, run, live) for gate in live.gates.all()] if live else [],
@@ -123,7 +124,7 @@ def whole_evaluation(row: Evaluation, run: Run) -> schemas.EvaluationWhole:
     return schemas.EvaluationWhole(
         **dict(evaluation(row, run)),
         feedback=schemas.FeedbackOut.model_validate(said),
-        findings=[_finding(one) for one in row.findings.order_by("tier", "position")],
+        findings=_findings(row.findings.order_by("tier", "position"), said),
         rules=_rules(row),
         tiers=[_tier(one) for one in row.tiers.order_by("tier")],
         gates=[gates.gate(one, run, row) for one in shown_rows(GateResult).filter(evaluation=row)],
@@ -180,7 +181,12 @@ def _rules(found: Evaluation | None) -> schemas.RulesOut:
     )
 
 
-def _finding(row: Finding) -> schemas.FindingOut:
+def _findings(rows: Iterable[Finding], feedback: Mapping[str, Any]) -> list[schemas.FindingOut]:
+    since_last = {item.get("fingerprint"): item.get("since_last") for item in feedback["items"]}
+    return [_finding(row, since_last.get(row.fingerprint)) for row in rows]
+
+
+def _finding(row: Finding, since_last: str | None) -> schemas.FindingOut:
     return schemas.FindingOut(
         rule=row.rule,
         source=row.source,
@@ -199,6 +205,7 @@ def _finding(row: Finding) -> schemas.FindingOut:
         confidence=row.confidence,
         suggestion=row.suggestion or None,
         fingerprint=row.fingerprint,
+        since_last=since_last,
     )
 
 

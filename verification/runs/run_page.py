@@ -16,6 +16,7 @@ from django.utils import timezone
 from loomverify.accounts.models import Project
 from processes.selectors import definition_of
 from verification.engine.outcome import FindingVerdict
+from verification.engine.progress import count_words
 from verification.runs import wording
 from verification.runs.artefacts import Mark
 from verification.runs.choice import Choice
@@ -58,6 +59,7 @@ class ListedFinding:
     row: Finding
     place: str
     beside: Beside | None = None
+    since_last: str = ""
 
 
 @dataclass
@@ -132,10 +134,38 @@ class RunPage:
         order = [name for name, _ in GROUPS]
         rows.sort(key=lambda row: order.index(row.enforcement))
         waived = beside(self.run, rows, timezone.now())
+        items = self._feedback.get("items", ())
+        since_last = {item.get("fingerprint"): item.get("since_last") or "" for item in items}
         return [
-            ListedFinding(n, row, place_of(row), waived.get(row.fingerprint))
-            for n, row in enumerate(rows, start=1)
+            ListedFinding(
+                number,
+                row,
+                place_of(row),
+                waived.get(row.fingerprint),
+                since_last.get(row.fingerprint, ""),
+            )
+            for number, row in enumerate(rows, start=1)
         ]
+
+    @property
+    def _feedback(self) -> dict[str, Any]:
+        return self.evaluation.feedback if self.evaluation else {}
+
+    @property
+    def resolved(self) -> list[dict[str, Any]]:
+        """The problems of the last attempt that are gone."""
+        return list(self._feedback.get("resolved", ()))
+
+    @property
+    def not_checked(self) -> list[dict[str, Any]]:
+        """The problems of earlier attempts that may be there still."""
+        return list(self._feedback.get("not_checked", ()))
+
+    @property
+    def progress(self) -> str:
+        """What changed since the last attempt, in few words; '' for a first attempt."""
+        since_last = (item.get("since_last") for item in self._feedback.get("items", ()))
+        return count_words(since_last, len(self.resolved), len(self.not_checked))
 
     @cached_property
     def groups(self) -> list[tuple[str, str, list[ListedFinding]]]:

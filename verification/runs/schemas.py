@@ -24,6 +24,7 @@ from verification.engine.outcome import (
     Status,
     Verdict,
 )
+from verification.engine.progress import SinceLast
 from verification.engine.protocol.reply import Stage
 from verification.runs.gating.schemas import GateOut, GoingGateOut
 from verification.runs.judged_schemas import (
@@ -44,9 +45,19 @@ class TaskOut(Schema):
     attempts_used: int
     max_attempts: int
     exhausted: bool
-    candidate_hash: str
+    candidate_hash: str = Field(
+        description="The submission hash: runs of a task with the same hash submitted the same "
+        "work, and use up one attempt together."
+    )
     repeats: int
     last_outcome: Annotated[str, one_of(LastOutcome)] | None
+
+
+SINCE_LAST_DESCRIPTION = (
+    "Compared with the task's earlier attempts in this phase: `new`, `remains` from the last "
+    "attempt, or `back` after an attempt without it. null: there is no earlier attempt, or the "
+    "finding is unknown or monitor only."
+)
 
 
 class FeedbackItemOut(Schema):
@@ -59,11 +70,25 @@ class FeedbackItemOut(Schema):
     suggestion: str | None
     code: str = Field("", description="A custom verifier's own code.")
     metadata: dict[str, Any] = Field({}, description="What a custom verifier says beside it.")
+    fingerprint: str = Field("", description="Empty for a run of an earlier program version.")
+    since_last: Annotated[str, one_of(SinceLast)] | None = Field(
+        None, description=SINCE_LAST_DESCRIPTION
+    )
 
 
 class FeedbackOut(Schema):
+    """The text for the agent, and its findings one by one."""
+
     text: str
     items: list[FeedbackItemOut]
+    resolved: list[FeedbackItemOut] = Field(
+        [], description="Problems of the last attempt that were checked and are gone."
+    )
+    not_checked: list[FeedbackItemOut] = Field(
+        [],
+        description="Problems of earlier attempts that this evaluation did not check, so that "
+        "they may be there still.",
+    )
 
 
 class FindingOut(Schema):
@@ -84,6 +109,7 @@ class FindingOut(Schema):
     confidence: float | None
     suggestion: str | None
     fingerprint: str
+    since_last: Annotated[str, one_of(SinceLast)] | None = Field(description=SINCE_LAST_DESCRIPTION)
 
 
 class AppliedRuleOut(Schema):

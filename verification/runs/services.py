@@ -20,8 +20,9 @@ from loomverify.errors import Conflict, InputError, NotFound
 from processes.definition.model import Definition, Phase
 from processes.models import Process, ProcessVersion
 from processes.selectors import definition_of
-from verification.engine.attempts import budget, candidate_sha256
+from verification.engine.attempts import budget
 from verification.engine.floors import tier_of
+from verification.engine.submission_hash import submission_sha256
 from verification.runs import events, flags
 from verification.runs.evidence_store import Digest, name_blobs
 from verification.runs.intake.schemas import RunIn
@@ -208,7 +209,9 @@ def _store(access: Access, intake: Intake) -> Run:
         executor_model=submission.executor_model[:MAX_MODEL],  # redaction lengthens too
         idempotency_key=intake.idempotency_key,
         body_sha256=intake.body_sha256,
-        candidate_sha256=candidate_sha256(submission),
+        candidate_sha256=submission_sha256(
+            submission, {path: sha256 for path, (sha256, _size) in intake.base.items()}
+        ),
         submitted_key=access.actor.api_key,
         submitted_user=access.actor.user,
         tier_requested=tier_of(target.phase, intake.body.tier),
@@ -250,7 +253,8 @@ def _task(access: Access, intake: Intake) -> Task:
         raise Conflict(
             task.exhausted_reason or "attempts_exhausted",
             f"Task {task.external_id!r} has used {task.attempts_used} of {task.max_attempts} "
-            "attempts and takes no more submissions.",
+            "attempts and takes no more submissions. Submit other work under another task id. "
+            "Only a person can open this task again, by accepting one of its rejected runs.",
             loc=("body", "task", "id"),
         )
     return task

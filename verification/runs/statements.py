@@ -126,11 +126,14 @@ LOAD = f"select {_WORK} from {_WORK_FROM} where run.id = %(run)s"  # noqa: S608 
 
 LOAD_BESIDE = f"""
     select {_WORK}, task.max_attempts, live.uuid, live.reason_code,
-           before.attempts, before.submissions
+           before.attempts, before.submissions, before.was_counted
     from {_WORK_FROM} left join runs_evaluation live on live.id = run.live_evaluation_id
     cross join lateral (
         select count(earlier.attempt) as attempts,
-               count(*) filter (where earlier.verdict in ('accept', 'reject')) as submissions
+               count(*) filter (where earlier.verdict in ('accept', 'reject')) as submissions,
+               coalesce(bool_or(
+                   earlier.attempt is not null and earlier.candidate_sha256 = run.candidate_sha256
+               ), false) as was_counted
         from runs_run earlier
         where earlier.task_id = run.task_id and earlier.finished_at < run.finished_at
     ) before

@@ -15,7 +15,6 @@ from tests.engine.golden.samples import SAMPLES
 from tests.engine.judges import reply
 from tests.engine.strategies import cases
 from tests.tables import check_rows
-from verification.engine.attempts import candidate_sha256
 from verification.engine.evidence import Claim
 from verification.engine.fakes import (
     FixedClock,
@@ -29,6 +28,7 @@ from verification.engine.golden.replay import CannotReplay, World, replay
 from verification.engine.judges.asking import Answer, CustomAnswer, Question
 from verification.engine.outcome import Status, Verdict
 from verification.engine.reasons import REASONS
+from verification.engine.submission_hash import submission_sha256
 from verification.engine.verifier import LEGACY_FLAGS, Flags, JudgeModels, VerifierSpec
 
 LEGACY = VerifierSpec(LEGACY_FLAGS)
@@ -419,7 +419,7 @@ def test_a_persons_word_is_entered_after_the_verifiers(
 
 def test_what_came_last_may_be_known_by_its_hash() -> None:
     case = golden(return_code=1, output="Done.")
-    candidate = candidate_sha256(case.given.submission)
+    candidate = submission_sha256(case.given.submission)
 
     same, other = (
         case.but(history=History(attempts_used=1, submissions=1, last_candidate=last)).replayed()

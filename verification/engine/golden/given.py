@@ -13,6 +13,7 @@ from verification.engine.evidence import Submission
 from verification.engine.gates import GateReport
 from verification.engine.judges.asking import Ask, Question
 from verification.engine.outcome import Verdict
+from verification.engine.progress import EarlierFindings
 from verification.engine.verifier import JudgeModels
 
 PRIMARY, ALTERNATE = "primary", "alternate"
@@ -78,7 +79,9 @@ class Seats:
 class History:
     """What the task had behind it. `is_same_candidate`: this very work came last.
 
-    `last_candidate` is the hash of what came last, '' where it is not known.
+    `last_candidate` is the submission hash of what came last, '' where it is not known.
+    `was_counted`: this very work used up an attempt before; None: it did if it came last.
+    `findings` are the problems of earlier attempts; None: there was no earlier attempt.
     """
 
     attempts_used: int = 0
@@ -87,6 +90,8 @@ class History:
     is_same_candidate: bool = False
     last_candidate: str = ""
     exhausted_reason: str = ""
+    was_counted: bool | None = None
+    findings: EarlierFindings | None = None
 
 
 @dataclass(frozen=True, slots=True)

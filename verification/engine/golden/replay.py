@@ -14,7 +14,6 @@ from verification.engine.attempts import (
     Entered,
     TaskHistory,
     budget,
-    candidate_sha256,
     overrule,
 )
 from verification.engine.case import Case, CustomVerifiers, Ports
@@ -30,6 +29,7 @@ from verification.engine.judges.asking import Judge, Question
 from verification.engine.outcome import Verdict
 from verification.engine.protocol.prompt import token_of
 from verification.engine.reasons import REASONS
+from verification.engine.submission_hash import submission_sha256
 from verification.engine.tiers import TierReport
 from verification.engine.verifier import VerifierSpec
 
@@ -103,7 +103,9 @@ def replay(given: Given, definition: Definition, verifier: VerifierSpec, world: 
         judge.tier = report.tier + 1
     conclusion = conclude(case, tiers, _task_state(case, given))
     overruled = _overruled(case, given, conclusion)
-    observed = observed_of(tiers, conclusion, feedback_of(case, conclusion).text, overruled)
+    observed = observed_of(
+        tiers, conclusion, feedback_of(case, conclusion, given.history.findings).text, overruled
+    )
     return Replayed(observed, recorded.played, conclusion, recorded.asked)
 
 
@@ -135,17 +137,20 @@ def case_of(given: Given, definition: Definition, verifier: VerifierSpec, world:
 
 
 def _task_state(case: Case, given: Given) -> TaskState:
-    candidate, before = candidate_sha256(case.submission), given.history
+    candidate, before = submission_sha256(case.submission), given.history
     if before.exhausted_reason and before.exhausted_reason not in REASONS:
         raise CannotReplay(f"There is no reason {before.exhausted_reason!r} to end a task for.")
+    last = candidate if before.is_same_candidate else before.last_candidate
+    was_counted = last == candidate if before.was_counted is None else before.was_counted
     history = TaskHistory(
         max_attempts=budget(case.submission.task.max_attempts, case.phase, case.definition.policy),
         attempts_used=before.attempts_used,
         submissions=before.submissions,
         repeats=before.repeats,
-        last_candidate_sha256=candidate if before.is_same_candidate else before.last_candidate,
+        last_candidate_sha256=last,
         exhausted=bool(before.exhausted_reason),
         exhausted_reason=before.exhausted_reason,
+        counted_sha256s=frozenset({candidate} if was_counted else ()),
     )
     return TaskState(history, submission_hash=candidate)
 
@@ -157,7 +162,7 @@ def _overruled(case: Case, given: Given, conclusion: Conclusion) -> Accounted | 
         return None
     run = Entered(
         verdict=conclusion.verdict,
-        candidate=candidate_sha256(case.submission),
+        candidate=submission_sha256(case.submission),
         is_entered=conclusion.verdict is not Verdict.UNDECIDED,
         attempt=accounted.attempt if accounted.counted else None,
         is_known=decided.is_known,

@@ -10,7 +10,10 @@ from verification.engine.attempts import (
     TaskHistory,
     account,
 )
+from verification.engine.finding import Finding
 from verification.engine.outcome import Verdict
+from verification.golden.documents.schemas import MAX_EARLIER
+from verification.runs.earlier import earlier_findings, problem_of
 from verification.runs.models import Evaluation, Run
 
 FOLLOWED = (ATTEMPTS_EXHAUSTED, REPEATED_CANDIDATE)
@@ -37,11 +40,43 @@ def history_of(run: Run, evaluation: Evaluation) -> dict[str, Any]:
                 counts_attempt=attempt is not None,
                 final=reason if is_end else "",
             ).history
+    is_same = history.last_candidate_sha256 == run.candidate_sha256
+    was_counted = run.candidate_sha256 in history.counted_sha256s
     told = {
         "attempts_used": history.attempts_used,
         "submissions": history.submissions,
         "repeats": history.repeats,
-        "is_same_candidate": history.last_candidate_sha256 == run.candidate_sha256,
+        "is_same_candidate": is_same,
         "exhausted_reason": history.exhausted_reason,
     }
-    return {name: value for name, value in told.items() if value}
+    known: dict[str, Any] = {name: value for name, value in told.items() if value}
+    if was_counted != is_same:
+        known["was_counted"] = was_counted
+    earlier_problems = earlier_findings(
+        run_id=run.pk,
+        task_id=task.pk,
+        phase_id=run.phase_id,
+        findings=map(problem_of, evaluation.findings.all()),
+    )
+    if earlier_problems is not None:
+        known["findings"] = [
+            *(_document(problem) for problem in earlier_problems.open),
+            *(_document(problem) | {"is_gone": True} for problem in earlier_problems.gone),
+        ][:MAX_EARLIER]
+    return known
+
+
+def _document(problem: Finding) -> dict[str, Any]:
+    place = {name: value for name, value in problem.place.items() if isinstance(value, str)}
+    return {
+        "rule": problem.rule,
+        "reason_code": problem.reason_code,
+        "message": problem.message,
+        "fingerprint": problem.fingerprint,
+        "enforcement": problem.enforcement.value,
+        "source": problem.source.value,
+        "tier": problem.tier,
+        "path": problem.path,
+        "line": problem.line,
+        "place": place,
+    }

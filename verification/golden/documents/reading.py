@@ -12,10 +12,12 @@ from pydantic import ValidationError
 from loomverify.errors import InputError, Issue, Loc
 from processes.definition.load import load
 from processes.definition.model import Definition
+from verification.engine.finding import Finding
 from verification.engine.gates import GateReport
 from verification.engine.golden.given import Decided, Given, History, Recording, Seats
 from verification.engine.judges.asking import Ask
 from verification.engine.outcome import Verdict
+from verification.engine.progress import EarlierFindings
 from verification.engine.reports.model import (
     Problem,
     TestCase,
@@ -26,6 +28,7 @@ from verification.golden.documents.schemas import (
     CaseIn,
     DecidedIn,
     GateIn,
+    HistoryIn,
     ReplyIn,
     SeatsIn,
 )
@@ -105,7 +108,7 @@ def _read(checked: CaseIn, run: RunIn, files: Mapping[str, Digest], loc: Loc) ->
         recordings=_recordings(checked.replies),
         seats=_seats(checked.judges),
         gates=None if checked.gates is None else [_gate(one) for one in checked.gates],
-        history=History(**checked.history.model_dump()),
+        history=_history(checked.history),
         decided=_decided(checked.decided),
         fence=checked.fence,
     )
@@ -122,6 +125,20 @@ def _looks_at(name: str, value: Any) -> bool:
     if isinstance(value, dict):
         return any(_looks_at(within, one) for within, one in value.items())
     return value != [] and not (name == "only" and value is False)
+
+
+def _history(history: HistoryIn) -> History:
+    if history.findings is None:
+        return History(**history.model_dump())
+    problems = [
+        (problem.is_gone, Finding(**problem.model_dump(exclude={"is_gone"})))
+        for problem in history.findings
+    ]
+    earlier = EarlierFindings(
+        open=tuple(finding for is_gone, finding in problems if not is_gone),
+        gone=tuple(finding for is_gone, finding in problems if is_gone),
+    )
+    return History(**{**history.model_dump(), "findings": earlier})
 
 
 def _decided(one: DecidedIn | None) -> Decided | None:

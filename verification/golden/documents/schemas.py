@@ -29,6 +29,7 @@ from verification.runs.intake.schemas import File, Name, Path, Short, Strict, Te
 
 MAX_REPLIES = 100
 MAX_EXPECTED = 200
+MAX_EARLIER = 2_000
 Count = Annotated[int, Field(ge=0, le=1_000_000)]
 TAG = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 Tag = Annotated[str, Field(pattern=f"^{TAG.pattern}$")]
@@ -105,8 +106,27 @@ class GateIn(Strict):
     is_old: bool = False
 
 
+class EarlierFindingIn(Strict):
+    """A problem of the task's earlier attempts. `is_gone`: the last attempt had it no more."""
+
+    rule: Name
+    reason_code: Name
+    message: Text
+    fingerprint: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    enforcement: Annotated[Enforcement, Loose] = Enforcement.HARD
+    source: Annotated[Source, Loose] = Source.DETERMINISTIC
+    tier: Annotated[int, Field(ge=1, le=3)] = 1
+    path: Annotated[str, Field(max_length=500)] = ""
+    line: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = None
+    place: dict[Short, Short] = Field(default_factory=dict)
+    is_gone: bool = False
+
+
 class HistoryIn(Strict):
-    """What the task had behind it when this was submitted."""
+    """What the task had behind it when this was submitted.
+
+    `findings` None: there was no earlier attempt.
+    """
 
     attempts_used: Count = 0
     submissions: Count = 0
@@ -114,6 +134,8 @@ class HistoryIn(Strict):
     is_same_candidate: bool = False
     last_candidate: Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")] = ""
     exhausted_reason: Annotated[str, Field(max_length=40)] = ""
+    was_counted: bool | None = None
+    findings: Annotated[list[EarlierFindingIn], Field(max_length=MAX_EARLIER)] | None = None
 
 
 class DecidedIn(Strict):

@@ -52,7 +52,7 @@ class Loaded:
     """A run's work, and how the run was seen when it counted.
 
     `work.attempts_used` is the task's count before this run, `submissions` the number of its
-    runs that were decided before.
+    runs that were decided before; `was_counted`: the same submission used up an attempt before.
     """
 
     work: Work
@@ -61,6 +61,7 @@ class Loaded:
     live_uuid: uuid.UUID
     live_reason: str
     submissions: int
+    was_counted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +89,10 @@ def load(run_ids: Collection[int]) -> dict[int, Loaded]:
     """The work of all these runs at once; those that are gone are left out."""
     found = {}
     for row in statements.rows(statements.LOAD_BESIDE, runs=list(run_ids)):
-        *own, max_attempts, live_uuid, live_reason, attempts, submissions = row
+        *own, max_attempts, live_uuid, live_reason, attempts, submissions, was_counted = row
         work = replace(Work(*own[:-1]), attempts_used=attempts)
         found[work.run_id] = Loaded(
-            work, own[-1] or {}, max_attempts, live_uuid, live_reason, submissions
+            work, own[-1] or {}, max_attempts, live_uuid, live_reason, submissions, was_counted
         )
     return found
 
@@ -161,6 +162,7 @@ def _task_state(loaded: Loaded) -> TaskState:
         max_attempts=loaded.max_attempts,
         attempts_used=loaded.work.attempts_used,
         submissions=loaded.submissions,
+        counted_sha256s=frozenset({candidate} if loaded.was_counted else ()),
     )
     if loaded.live_reason == REPEATED_CANDIDATE:
         history = replace(history, repeats=IDENTICAL_ENDS_AT - 1, last_candidate_sha256=candidate)

@@ -26,7 +26,7 @@ class Strict(BaseModel):
 
 
 class TaskIn(Strict):
-    """The subtask. `id` is the caller's and groups attempts."""
+    """The subtask. `id` is the caller's and groups attempts: one id per piece of work."""
 
     id: TaskId
     description: Text
