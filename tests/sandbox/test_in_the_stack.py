@@ -137,6 +137,28 @@ def test_a_run_is_accepted_by_its_tests_and_the_same_work_is_not_tried_again(sta
     assert again["verdict"] == "accept"
 
 
+def test_a_code_change_runs_its_gates_and_says_that_no_vulnerabilities_are_loaded(
+    stack: Stack,
+) -> None:
+    body = {
+        "process": "code-change",
+        "phase": "implement",
+        "task": {"id": "code-change", "description": "Add two numbers."},
+        "files": PYTHON,
+    }
+    with stack.client() as client:
+        answer = client.post("/runs", json=body)
+    assert answer.status_code == 202, answer.text
+
+    run = ended(stack, answer.json()["id"])
+
+    [note] = [one for one in run["gates"] if one["component"] == ADVISORIES]
+    assert set(gates(run)) == {"install", "build", "test", "lint", "security"}
+    assert (note["gate"], note["status"]) == ("security", "skipped")
+    assert "loomverify advisories load" in note["detail"]
+    assert run["reason_code"] == "verifier_unavailable", "no judge is configured here"
+
+
 def test_a_test_that_passed_after_one_build_says_nothing_of_it_after_another(stack: Stack) -> None:
     files = {
         "pytest.ini": "[pytest]\n",
