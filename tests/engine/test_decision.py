@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from processes.definition.model import AutoCommit, Enforcement, ScoreLoop
+from processes.definition.model import AutoCommit, Enforcement, Phase, ScoreLoop
 from tests.engine.cases import case, evaluate, finding, judged_case, ports
 from tests.engine.decisions import (
     GOOD,
@@ -36,6 +36,7 @@ from verification.engine.outcome import (
     Status,
     Verdict,
 )
+from verification.engine.rating import Rating
 from verification.engine.reasons import REASONS
 from verification.engine.scoring import LoopDecision
 
@@ -207,12 +208,113 @@ def test_work_below_the_threshold_that_cannot_be_revised_is_undecided(
     assert run.loop.decision is decision
 
 
-def test_work_that_reaches_the_threshold_is_finished() -> None:
-    decision = decided(known_of(ratings=(GOOD,), **RATED))
+@pytest.mark.parametrize("rating", [GOOD, Rating(2.5, 2, 1, 2, 0.5)])
+def test_work_that_reaches_the_threshold_is_finished(rating: Rating) -> None:
+    decision = decided(known_of(ratings=(rating,), **RATED))
 
     assert (decision.decision.verdict, decision.action) == (ACCEPT, Action.AUTO_COMMIT)
+    assert decision.score is not None
+    assert decision.score.total == rating.total
     assert decision.loop is not None
     assert decision.loop.decision is LoopDecision.FINISH
+
+
+def test_the_finding_of_the_score_names_its_rule_and_tier() -> None:
+    (judged_one,) = decided(known_of(ratings=(POOR,), **RATED)).findings
+    (unjudged,) = decided(known_of(score=LOOP, tier_achieved=0)).findings
+
+    assert (judged_one.rule, judged_one.tier) == ("score", 2)
+    assert (unjudged.rule, unjudged.tier) == ("score", 1)
+    assert judged_one.source is unjudged.source is Source.DETERMINISTIC
+    assert judged_one.verdict is FindingVerdict.VIOLATED
+    assert unjudged.verdict is FindingVerdict.UNKNOWN
+    assert unjudged.message == "The phase asks for a score, and neither gates nor a judge gave one."
+
+
+FAILED_LINT = GateReport("lint", Status.FAILED, "a", exit_code=1, problem_count=9)
+
+
+@pytest.mark.parametrize(
+    ("facts", "lowest"),
+    [
+        (
+            {"gates": (PASSED_BUILD,)},
+            "tests 0 of 4 (not asked for); lint 0 of 2 (not asked for).",
+        ),
+        (
+            {"gates": (FAILED_LINT,), "ratings": (Rating(3, 1.5, 1, 0.5, 1),)},
+            "lint 0 of 2 (9 found); quality 0.5 of 2; testing 1 of 2.",
+        ),
+        (
+            {"gates": (PASSED_BUILD,), "ratings": (Rating(correctness=0.5),)},
+            "tests 0 of 4 (not asked for); lint 0 of 2 (not asked for).",
+        ),
+    ],
+)
+def test_the_lowest_parts_are_those_that_make_the_score(facts: dict[str, Any], lowest: str) -> None:
+    (finding_of_score,) = decided(known_of(score=LOOP, **facts)).findings
+
+    assert finding_of_score.message.partition("Lowest parts: ")[2] == lowest
+
+
+def test_the_score_of_gates_is_told_without_a_loop() -> None:
+    with_gates = decided(known_of(gates=(PASSED_BUILD,))).score
+    silent = replace(known_of(gates=(PASSED_BUILD,)), phase=Phase("p", gates=("build", "test")))
+    unread = decided(known_of(gates=(replace(PASSED_BUILD, status=Status.ERROR),))).score
+
+    assert with_gates is not None
+    assert with_gates.total == 4
+    assert (silent_score := decided(silent).score) is not None
+    assert [part.why for part in silent_score.parts if part.name == "tests"] == [
+        "gate error: test told nothing"
+    ]
+    assert unread is None
+    assert decided(known_of()).score is None
+    assert decided(known_of(ratings=(GOOD,), **JUDGED)).score is None
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        TaskState(
+            TaskHistory(3, 2, 2, last_candidate_sha256="work", counted_sha256s=frozenset({"work"})),
+            "work",
+        ),
+        task_at(used=2, submissions=2, may_count=False),
+    ],
+)
+def test_a_submission_that_counts_no_attempt_may_be_revised_at_the_last_one(
+    task: TaskState,
+) -> None:
+    run = decided(known_of(ratings=(POOR,), **{**RATED, "score": ScoreLoop()}), task)
+
+    assert (run.decision.verdict, run.decision.reason_code) == (REJECT, "below_threshold")
+    assert (run.accounted.counted, run.action) == (False, Action.RETRY)
+
+
+def test_the_loop_says_which_iteration_it_was_and_why_it_ended() -> None:
+    last = decided(known_of(ratings=(POOR,), **RATED), task_at(used=2, submissions=2, most=9)).loop
+    again = decided(
+        known_of(ratings=(POOR,), **RATED), task_at(submissions=2, is_new_submission=False)
+    ).loop
+    ended = decided(known_of(finding(), **RATED), task_at(used=2, submissions=1)).loop
+
+    assert last is not None
+    assert last.why == "Iteration 3 of 3 was the last; the score is 3."
+    assert again is not None
+    assert again.why == "3 of 8, iteration 2 of 3."
+    assert ended is not None
+    assert ended.why == "The task has ended: attempts_exhausted."
+
+
+def test_a_final_reject_ends_the_task_and_a_second_look_is_no_new_submission() -> None:
+    rejected = finding(reason_code="custom_rejected")
+
+    final = decided(known_of(rejected, is_final=True)).accounted
+    again = decided(known_of(rejected), task_at(submissions=1, is_new_submission=False)).accounted
+
+    assert (final.terminal, final.history.submissions) == ("custom_rejected", 1)
+    assert (again.terminal, again.history.submissions) == ("", 1)
 
 
 def test_a_phase_that_asks_for_a_score_accepts_nothing_without_one() -> None:

@@ -94,6 +94,7 @@ def task_states(draw: st.DrawFn) -> TaskState:
         submissions=draw(st.integers(used, 5)),
         repeats=draw(st.integers(0, 2)),
         last_candidate_sha256=draw(st.sampled_from(["", "work"])),
+        counted_sha256s=draw(st.sampled_from([frozenset(), frozenset({"work"})])),
         exhausted=used == most,
         exhausted_reason="attempts_exhausted" if used == most else "",
     )
@@ -185,8 +186,8 @@ def test_a_score_below_the_threshold_is_never_accepted_or_reverted(
     if run.decision.reason_code == "below_threshold" and run.findings != known.findings:
         assert run.action is not Action.REVERT
         if run.decision.verdict is REJECT and task.may_count and not run.accounted.terminal:
-            is_repeat = task.history.last_candidate_sha256 == task.submission_hash
-            assert run.accounted.counted is not is_repeat
+            is_known = task.submission_hash in task.history.counted_sha256s
+            assert run.accounted.counted is not is_known
         if run.action is Action.RETRY:
             assert run.loop.decision is LoopDecision.ITERATE
 

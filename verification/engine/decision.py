@@ -35,7 +35,6 @@ from verification.engine.rating import SEMANTIC_PARTS, Rating
 from verification.engine.reasons import reason
 from verification.engine.scoring import (
     Loop,
-    LoopDecision,
     Score,
     ScoreSource,
     loop_decision,
@@ -115,11 +114,7 @@ def changes_code(submission: Submission) -> bool:
     if submission.changed is not None or submission.diff.strip():
         return True
     endings = (*CODE_SUFFIXES, *OTHER_CODE_SUFFIXES)
-    return any(
-        file.path.lower().endswith(endings)
-        for file in submission.files
-        if submission.may_be_the_works(file.path)
-    )
+    return any(file.path.lower().endswith(endings) for file in submission.files)
 
 
 def decide_run(known: Known, task: TaskState) -> RunDecision:
@@ -151,7 +146,7 @@ def decide_run(known: Known, task: TaskState) -> RunDecision:
             is_below_threshold=decision.reason_code == BELOW_THRESHOLD,
             ended=accounted.history.exhausted_reason,
         )
-    level = _confidence_level(known, findings, decision, loop)
+    level = _confidence_level(known, findings, decision)
     return RunDecision(
         decision, findings, score, loop, accounted, level, _action(decision, level, accounted)
     )
@@ -184,7 +179,7 @@ def _shortfall(known: Known, task: TaskState, score: Score | None) -> Finding | 
     may_revise = (
         task.history.submissions + task.is_new_submission < loop.max_iterations
         and (loop.budget_usd is None or task.spent_usd < loop.budget_usd)
-        and _after_reject(known, task).terminal != ATTEMPTS_EXHAUSTED
+        and _after_reject(task).terminal != ATTEMPTS_EXHAUSTED
     )
     message = f"The score is {score.total:g} of 10; the phase asks for {loop.threshold:g}."
     if lowest := _lowest_parts(score):
@@ -193,12 +188,11 @@ def _shortfall(known: Known, task: TaskState, score: Score | None) -> Finding | 
     return _score_finding(known, BELOW_THRESHOLD, message, verdict)
 
 
-def _after_reject(known: Known, task: TaskState) -> Accounted:
+def _after_reject(task: TaskState) -> Accounted:
     return task.settled or account(
         task.history,
         candidate=task.submission_hash,
         verdict=Verdict.REJECT,
-        is_new_submission=task.is_new_submission,
         counts_attempt=task.may_count,
     )
 
@@ -248,11 +242,11 @@ def _count(known: Known, task: TaskState, decision: Decision) -> Accounted:
 
 
 def _confidence_level(
-    known: Known, findings: Sequence[Finding], decision: Decision, loop: Loop | None
+    known: Known, findings: Sequence[Finding], decision: Decision
 ) -> ConfidenceLevel:
     if decision.verdict is Verdict.REJECT:
         return _level_of_reject(findings)
-    is_high = decision.verdict is Verdict.ACCEPT and _may_land(known, findings, loop)
+    is_high = decision.verdict is Verdict.ACCEPT and _may_land(known, findings)
     return ConfidenceLevel.HIGH if is_high else ConfidenceLevel.MEDIUM
 
 
@@ -272,8 +266,11 @@ def _level_of_reject(findings: Sequence[Finding]) -> ConfidenceLevel:
     return ConfidenceLevel.MEDIUM if in_doubt or by_judge else ConfidenceLevel.FAILED
 
 
-def _may_land(known: Known, findings: Sequence[Finding], loop: Loop | None) -> bool:
-    """Whether accepted work is sure enough to be committed without a person."""
+def _may_land(known: Known, findings: Sequence[Finding]) -> bool:
+    """Whether accepted work is sure enough to be committed without a person.
+
+    The loop plays no part: work that has not finished it is not accepted.
+    """
     counted = [finding for finding in findings if _counts(finding)]
     codes = {finding.reason_code for finding in counted}
     tests_passed = all_tests_passed(known.gates)
@@ -285,7 +282,6 @@ def _may_land(known: Known, findings: Sequence[Finding], loop: Loop | None) -> b
         or any(_is_certain_syntax_error(finding) for finding in counted)
         or known.tier_achieved < known.tier_requested
         or any(report.is_excused for report in known.gates)
-        or (loop is not None and loop.decision is not LoopDecision.FINISH)
         or not (tests_passed or judge_passed)
         or (
             known.changes_code
