@@ -294,8 +294,12 @@ def test_the_target_and_the_policy_agree_on_every_conclusion(project: Project) -
 
     passed = set()
     for found, passes in different.values():
-        about: dict[str, Any] = {"outcome": found.outcome, "verdict": found.verdict}
-        run = make_run(project, **about, evaluation={"claims": found.claims})
+        run = make_run(
+            project,
+            outcome=found.outcome,
+            verdict=found.verdict,
+            evaluation={"claims": found.claims},
+        )
         passed |= {run.pk} if passes else set()
 
     assert {one.pk for one in rows(project, "recommendations", "counted")} == passed
