@@ -28,6 +28,9 @@ phases:
     acceptance_criteria: It works
     verification_tier: 2
     may_lower_tier: true
+verification:
+  policy:
+    auto_commit: judge_is_enough
 """
 BASE = {"app.py": "def add(a, b):\n    return a + b\n", "notes.txt": "One.\nTwo.\nThree.\n"}
 ENVIRONMENT = {
