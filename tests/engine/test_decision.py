@@ -271,6 +271,7 @@ def test_the_score_of_gates_is_told_without_a_loop() -> None:
     assert unread is None
     assert decided(known_of()).score is None
     assert decided(known_of(ratings=(GOOD,), **JUDGED)).score is None
+    assert decided(known_of()).loop is None
 
 
 @pytest.mark.parametrize(

@@ -191,14 +191,15 @@ def test_the_loop_stops_where_judging_the_task_has_cost_its_budget(
         assert told(agent, run)["loop"]["decision"] == decision
 
 
-def test_a_loop_without_a_score_asks_a_person(agent: Caller) -> None:
+def test_a_loop_without_a_score_is_undecided(agent: Caller) -> None:
     process = PROCESS.replace("    gates: [build, test]\n", "")
     new_process(agent.project, process)
 
     run = agent.submit(process="coding", tier=1)
 
-    assert (run["verdict"], run["score"]["source"]) == ("accept", "neither")
-    assert run["review"]["reasons"] == ["low_confidence"]
+    assert (run["verdict"], run["score"]["source"]) == ("undecided", "neither")
+    assert run["reason_code"] == "score_missing"
+    assert run["review"]["reasons"] == ["score_missing"]
 
 
 def test_what_failed_before_the_work_is_told_and_does_not_count(

@@ -26,7 +26,6 @@ from verification.reviews.models import CaseDraft, Decision
 from verification.reviews.reviewers import holds
 from verification.runs import rendering as runs
 from verification.runs.models import Evaluation, Finding, Review
-from verification.runs.schemas import FindingOut
 
 RELATED = (
     "run__task", "process", "claimed_by", "claimed_key", "assigned_to", "evaluation",
@@ -37,7 +36,6 @@ HEAVY = (
     "evaluation__feedback", "evaluation__claims", "evaluation__claim_list", "evaluation__score",
     "evaluation__loop", "evaluation__process_version__source_text",
 )  # fmt: skip
-EMPTY_IS_NULL = ("target", "severity", "quote", "path", "suggestion")
 
 
 def shown(rows: QuerySet[Review]) -> QuerySet[Review]:
@@ -58,7 +56,9 @@ def work(review: Review, actor: Actor, *, now: datetime) -> schemas.ReviewWork:
     rows = Finding.objects.filter(evaluation=review.evaluation_id).order_by("tier", "position")
     return schemas.ReviewWork(
         **_summary(review, actor, now),
-        findings=[finding(row) for row in rows] if is_revealed(review, actor) else [],
+        findings=runs.findings(rows, review.evaluation.feedback)
+        if is_revealed(review, actor)
+        else [],
         decisions=[decision(row, actor) for row in shown_decisions(review, actor)],
     )
 
@@ -79,11 +79,6 @@ def decision(row: Decision, actor: Actor) -> schemas.ReviewDecision:
         findings=labels,
         **{name: getattr(row, name) for name in same},
     )
-
-
-def finding(row: Finding) -> FindingOut:
-    values = {name: getattr(row, name) for name in FindingOut.model_fields}
-    return FindingOut(**values | {name: values[name] or None for name in EMPTY_IS_NULL})
 
 
 def case_draft(row: CaseDraft, *, is_outcome_shown: bool) -> schemas.CaseDraftOut:

@@ -74,7 +74,7 @@ def full(run: Run) -> schemas.RunOut:
         result=run.result,
         error=run.error_text or None,
         feedback=schemas.FeedbackOut.model_validate(said),
-        findings=_findings(live.findings.all(), said) if live else [],
+        findings=findings(live.findings.all(), said) if live else [],
         rules=_rules(live),
         tiers=[_tier(tier) for tier in live.tiers.all()] if live else [],
         gates=[gates.gate(gate, run, live) for gate in live.gates.all()] if live else [],
@@ -124,7 +124,7 @@ def whole_evaluation(row: Evaluation, run: Run) -> schemas.EvaluationWhole:
     return schemas.EvaluationWhole(
         **dict(evaluation(row, run)),
         feedback=schemas.FeedbackOut.model_validate(said),
-        findings=_findings(row.findings.order_by("tier", "position"), said),
+        findings=findings(row.findings.order_by("tier", "position"), said),
         rules=_rules(row),
         tiers=[_tier(one) for one in row.tiers.order_by("tier")],
         gates=[gates.gate(one, run, row) for one in shown_rows(GateResult).filter(evaluation=row)],
@@ -181,8 +181,12 @@ def _rules(found: Evaluation | None) -> schemas.RulesOut:
     )
 
 
-def _findings(rows: Iterable[Finding], feedback: Mapping[str, Any]) -> list[schemas.FindingOut]:
-    since_last = {item.get("fingerprint"): item.get("since_last") for item in feedback["items"]}
+def findings(
+    rows: Iterable[Finding], feedback: Mapping[str, Any] | None
+) -> list[schemas.FindingOut]:
+    """Render findings, each with what the feedback says of it since the last attempt."""
+    items = feedback["items"] if feedback else []
+    since_last = {item.get("fingerprint"): item.get("since_last") for item in items}
     return [_finding(row, since_last.get(row.fingerprint)) for row in rows]
 
 
