@@ -20,7 +20,7 @@ from verification.runs.models import Event, OutboxEvent, Review, Run
 ASKED_FOR = """\
 name: asked
 phases:
-  - {id: work, description: Do it., verification_tier: %(tier)s, is_critical_path: %(critical)s}
+  - {id: work, description: Do it., verification_tier: %(tier)s, may_lower_tier: true, is_critical_path: %(critical)s}
 verification:
   policy:
     review: %(review)s

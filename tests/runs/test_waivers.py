@@ -39,7 +39,7 @@ phases:
     description: Write it
     acceptance_criteria: It works
     gates: [security]
-    score: {threshold: 8.0, max_iterations: 10}
+    score: {threshold: 1.0, max_iterations: 10}
 """
 HIGH = Problem(
     "`subprocess` call with `shell=True` identified", "tools/release.py", 12, 4, "S602",
