@@ -150,8 +150,12 @@ class Stack:
 
     def migrate(self) -> None:
         """Make tables and first objects. Its output, a password and a key, is not shown."""
+        self.run("migrate")
+
+    def run(self, *arguments: str) -> None:
+        """Run a command of the program to its end, without its output."""
         subprocess.run(
-            self._command("migrate"),
+            self._command(*arguments),
             env=self.environment,
             check=True,
             stdout=subprocess.DEVNULL,

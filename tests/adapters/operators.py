@@ -497,6 +497,12 @@ def breaks_until_told(work: Any) -> str:
     return "found"
 
 
+def dies_until_told(work: Any) -> str:
+    if not Path(os.environ["VERIFIER_NOTES"]).exists():
+        os.kill(os.getpid(), signal.SIGKILL)
+    return "found"
+
+
 def returns_what_no_database_holds(work: Any) -> Any:
     return {"a\0": "b\0"}
 

@@ -65,6 +65,7 @@ STABLE_IDS = (
     "file-types",
     "syntax",
     "regex-rules",
+    "unscoped-rules",
     "claims",
     "not-run",
     "loomverify-yaml",
@@ -77,7 +78,11 @@ EVERYTHING: dict[str, Any] = {
         "blank.md": "\n", "Case.md": "x", "loomverify.yaml": "colour: red\n",
     },
     "deliverables": ["a.py", "missing.md", "d.md", "e.png", "blank.md", "case.md"],
-    "rules": [regex("no-x", "x", target="deliverables"), regex("bad", "(?=x)")],
+    "rules": [
+        regex("no-x", "x", target="deliverables"),
+        regex("bad", "(?=x)"),
+        regex("of-no-phase", "x", applies_to_phases=()),
+    ],
     "tool_calls": (
         ToolCall("edit", False, "no", args=3, files_changed=["../x", "d.md", "gone.md", 7]),
         ToolCall("edit", True, files_changed=["../x", "d.md", "gone.md", "/tmp/x"]),  # noqa: S108

@@ -53,6 +53,7 @@ NO_SANDBOX = finding(
     verdict=FindingVerdict.UNKNOWN,
     source=Source.GATE,
 )
+UNSCOPED = finding(reason_code="legacy_unscoped", enforcement=ADVISORY)
 CONCERN = finding(source=Source.LLM, enforcement=ADVISORY)
 BROKEN = finding(reason_code="syntax_invalid", enforcement=ADVISORY, path="m.py")
 
@@ -100,6 +101,8 @@ def gate_code(code: str, **fields: Any) -> Finding:
         ([finding(), NO_TESTS], {}, REJECT, MEDIUM),
         ([NO_SANDBOX], JUDGED, ACCEPT, MEDIUM),
         ([finding(), NO_SANDBOX], {}, REJECT, FAILED),
+        ([UNSCOPED], JUDGED, ACCEPT, MEDIUM),
+        ([finding(), UNSCOPED], {}, REJECT, FAILED),
         ([finding(), LOW], {}, REJECT, MEDIUM),
         ([NO_TESTS], JUDGED, ACCEPT, MEDIUM),
         ([gate_code("gate_timed_out"), NO_TESTS], {}, REJECT, FAILED),

@@ -82,12 +82,13 @@ def test_a_fatal_error_ends_the_task_at_once(agent: Caller) -> None:
     assert Review.objects.get().state == "pending"
 
 
-def test_a_broken_verifier_is_called_again_by_itself_and_costs_no_attempt(
-    agent: Caller, project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("name", ["breaks_until_told", "dies_until_told"])
+def test_a_verifier_that_breaks_or_dies_is_called_again_by_itself_and_costs_no_attempt(
+    agent: Caller, project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     away = tmp_path / "found"
     monkeypatch.setenv("VERIFIER_NOTES", str(away))
-    new_process(project, PROCESS.format("breaks_until_told"))
+    new_process(project, PROCESS.format(name))
 
     run = work_on(submit(agent, process="totals", tier=1))
     waiting = agent.get(f"/runs/{run.uuid}").json()

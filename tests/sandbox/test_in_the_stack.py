@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -302,6 +303,36 @@ def test_a_killed_worker_leaves_no_container_and_loses_no_run(
 
     assert (found["verdict"], gates(found)["test"]) == ("accept", "passed")
     wait_for(lambda: not mine(), "the end of every container", seconds=60)
+
+
+ADVISORY = {
+    "id": "GHSA-jjjj-pppp-qqqq",
+    "modified": "2026-01-02T00:00:00Z",
+    "summary": "SQL injection",
+    "affected": [
+        {
+            "package": {"ecosystem": "PyPI", "name": "django"},
+            "ranges": [{"type": "ECOSYSTEM", "events": [{"introduced": "0"}, {"fixed": "4.2.2"}]}],
+        }
+    ],
+    "severity": [{"type": "CVSS_V3", "score": "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H"}],
+}
+
+
+def test_a_locked_version_with_a_loaded_advisory_rejects_with_its_place(
+    stack: Stack, tmp_path: Path
+) -> None:
+    snapshot = tmp_path / "all.jsonl"
+    taken_at = datetime.now(UTC).date().isoformat()
+    snapshot.write_text(json.dumps(ADVISORY) + "\n")
+    stack.run("advisories", "load", str(snapshot), "--taken-at", taken_at)
+
+    run = ended(stack, submitted(stack, {"constraints.txt": "django==4.2.1\n", **PYTHON}, "locked"))
+
+    assert (run["verdict"], run["reason_code"]) == ("reject", "security_failed")
+    [finding] = [one for one in run["findings"] if one["reason_code"] == "security_failed"]
+    assert (finding["path"], finding["line"]) == ("constraints.txt", 1)
+    assert "GHSA-jjjj-pppp-qqqq: django 4.2.1" in finding["message"]
 
 
 def test_without_a_docker_engine_nobody_is_blamed(stack: Stack) -> None:

@@ -113,6 +113,35 @@ def test_dependencies_are_installed_once_and_tests_find_them(engine: APIClient) 
     assert again.reports["install"].detail == "It was installed before."
 
 
+ARCHITECTS_PLAN = """\
+Install Commands:
+```bash
+pip install -r requirements.txt
+```
+
+Test Commands:
+```bash
+pytest -x --tb=short
+
+"""
+
+
+def test_work_below_one_folder_is_tried_by_the_command_blocks_of_its_plan(
+    engine: APIClient,
+) -> None:
+    files = {
+        "my-app/requirements.txt": "# nothing\n",
+        "my-app/calc.py": "def add(a, b):\n    return a + b\n",
+        "my-app/test_calc.py": "from calc import add\n\n\ndef test_it():\n    assert add(1, 2) == 3\n",
+    }
+
+    found = tried(engine, files, "install", "test", plan=ARCHITECTS_PLAN)
+
+    test = found.reports["test"]
+    assert (test.status, test.tests) == (Status.PASSED, TestCounts(passed=1)), found.ended["test"]
+    assert "-x --tb=short" in test.command
+
+
 def test_what_could_not_be_installed_is_told_again_where_it_is_not_installed_again(
     engine: APIClient,
 ) -> None:

@@ -106,8 +106,8 @@ def climb(case: Case, ports: Ports, done: Sequence[TierReport] = ()) -> Iterator
     """Yield each tier as it ends, up to the one asked for.
 
     Tiers in `done` are neither redone nor yielded. A hard failure stops the climb, and so does
-    an answer that was lost: what comes after could not turn it into an accept. Without a sandbox
-    the judge looks at the work alone, so that a person has that much to go by.
+    an answer that was lost: what comes after could not turn it into an accept. Where gates could
+    not run, the judge looks at the work alone, so that a person has that much to go by.
     """
     reports = {report.tier: report for report in done}
     for tier in range(1, case.tier + 1):

@@ -55,8 +55,12 @@ OTHER_CODE_SUFFIXES = (
 
 _WORK_FAILED = frozenset({"install_failed", "build_failed", "tests_failed"})
 _CUT_OFF = frozenset({"gate_timed_out", "gate_out_of_memory"})
-_GATES_IN_DOUBT = frozenset({"gate_error", "gate_contradiction", "sandbox_unavailable", "no_tests"})
-_IN_DOUBT = frozenset({"low_confidence", "vote_divergence", "legacy_unscoped", "output_empty"})
+_GATES_JUDGE_IN_DOUBT = frozenset({"low_confidence", "vote_divergence"})
+_NOT_SURE = _GATES_IN_DOUBT | _JUDGE_IN_DOUBT | {"legacy_unscoped", "output_empty"}
+"""Reason codes beside which accepted work goes to a person."""
+_JUDGE_IN_DOUBT = frozenset({"low_confidence", "vote_divergence"})
+_NOT_SURE = _GATES_IN_DOUBT | _JUDGE_IN_DOUBT | {"legacy_unscoped", "output_empty"}
+"""Reason codes beside which accepted work goes to a person."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +265,7 @@ def _level_of_reject(findings: Sequence[Finding]) -> ConfidenceLevel:
     )
     if was_cut_off or codes & _WORK_FAILED:
         return ConfidenceLevel.FAILED
-    in_doubt = codes & (_GATES_IN_DOUBT | _IN_DOUBT | {BELOW_THRESHOLD})
+    in_doubt = codes & (_GATES_IN_DOUBT | _JUDGE_IN_DOUBT | {BELOW_THRESHOLD})
     by_judge = any(finding.source is Source.LLM for finding in counted)
     return ConfidenceLevel.MEDIUM if in_doubt or by_judge else ConfidenceLevel.FAILED
 
@@ -277,7 +281,7 @@ def _may_land(known: Known, findings: Sequence[Finding]) -> bool:
     is_built = tests_passed or build_passed(known.gates)
     judge_passed = known.tier_achieved >= 2
     return not (
-        codes & (_GATES_IN_DOUBT | _IN_DOUBT)
+        codes & _NOT_SURE
         or any(finding.source is Source.LLM for finding in counted)
         or any(_is_certain_syntax_error(finding) for finding in counted)
         or known.tier_achieved < known.tier_requested

@@ -55,7 +55,7 @@ _BY_WEIGHT = (
     Effect.WARN,
     Effect.NOTE,
 )
-NO_SANDBOX = "sandbox_unavailable"
+_GATES_NOT_RUN = frozenset({"sandbox_unavailable", "gate_error"})
 _LOST = (Effect.UNDECIDED, Effect.UNDECIDED_PARTLY)
 _ENFORCEMENT_ORDER = {HARD: 0, ADVISORY: 1, OBSERVE: 2}
 _CLASS_ORDER: Mapping[SeverityClass | None, int] = {
@@ -125,8 +125,8 @@ def is_open(findings: Iterable[Finding], flags: Flags) -> bool:
 
 
 def goes_on(findings: Iterable[Finding], flags: Flags) -> bool:
-    """Whether the next tier is asked: without a sandbox its word is all that a person has."""
-    return is_open((one for one in findings if one.reason_code != NO_SANDBOX), flags)
+    """Whether the next tier is asked. Where gates could not run, a judge reviews the work alone."""
+    return is_open((one for one in findings if one.reason_code not in _GATES_NOT_RUN), flags)
 
 
 def is_rejected(findings: Iterable[Finding], flags: Flags) -> bool:

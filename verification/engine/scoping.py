@@ -33,10 +33,11 @@ def scope_of(rule: Rule, definition: Definition, phase_id: str, phase_scope: Pha
         return Scope(True, TraceReason.EVERY_PHASE)
     if phase_id in definition.phases_of(rule):
         return Scope(True, TraceReason.PHASE)
-    is_global = phase_scope is PhaseScope.GLOBAL
+    if phase_scope is PhaseScope.GLOBAL:
+        return Scope(True, TraceReason.GLOBAL_SCOPE if rule.is_scoped else TraceReason.UNSCOPED)
     if not rule.is_scoped:
-        return Scope(is_global, TraceReason.UNSCOPED if is_global else TraceReason.NO_PHASE)
-    return Scope(is_global, TraceReason.GLOBAL_SCOPE if is_global else TraceReason.OTHER_PHASE)
+        return Scope(False, TraceReason.NO_PHASE)
+    return Scope(False, TraceReason.OTHER_PHASE)
 
 
 @lru_cache(maxsize=8192)

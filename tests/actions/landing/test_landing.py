@@ -237,6 +237,22 @@ def test_the_review_of_a_held_change_opens_with_the_end_of_its_run(scene: Scene)
     assert review["reasons"] == ["change_held"]
 
 
+@pytest.mark.extended
+def test_a_review_branch_is_made_by_itself_where_commits_are_only_proposed(scene: Scene) -> None:
+    Repository.objects.update(commit_mode="propose", revert_mode="propose")
+    main = scene.origin.tip()
+
+    change = scene.landed(BETTER, tier=1)
+
+    assert scene.actions_of(change) == {"review_branch": ("done", "")}
+    refs = scene.origin.refs()
+    [branch] = set(refs) - {"refs/heads/main"}
+    assert branch.startswith("refs/heads/loomverify/review/")
+    assert refs["refs/heads/main"] == main
+    assert scene.origin.show("rev-parse", f"{branch}^{{tree}}") == change.tree_sha
+    assert Review.objects.get(run=change.run).state == "pending"
+
+
 def test_a_rejected_review_branch_is_closed_and_its_commit_stays_within_reach(
     scene: Scene,
 ) -> None:

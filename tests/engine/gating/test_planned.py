@@ -71,6 +71,16 @@ def test_folders_that_the_work_names_lie_below_the_one_before_all_its_paths() ->
     assert (start.path, start.line) == ("my-app/loomverify.yaml", 5)
 
 
+def test_a_plan_speaks_of_work_below_one_folder_as_if_it_lay_at_the_root() -> None:
+    text = "Test Commands:\n```bash\nnpm run check\n```\n"
+    files = {"my-app/package.json": "{}", "my-app/src/main.js": "", "my-app/src/main.test.js": ""}
+
+    [part] = plan(text, files).parts
+
+    assert part.component.folder == "my-app"
+    assert commands(part) == {"test": "npm run check"}
+
+
 def test_a_plan_speaks_of_the_first_component_or_of_one_by_its_folder() -> None:
     found = planned_of(PLAN)
 

@@ -45,6 +45,29 @@ def test_headings_in_each_shape_name_their_commands() -> None:
     }
 
 
+WRITTEN_BY_AN_ARCHITECT = """\
+Install Commands:
+```bash
+pip install -r requirements.txt
+```
+
+Test Commands:
+```bash
+pytest -x --tb=short
+
+"""
+
+
+@check_rows("end", ["", "```\n", "```\n\nNothing else is to be run.\n"])
+def test_a_plan_of_install_and_test_blocks_names_both_though_the_last_is_not_closed(
+    end: str,
+) -> None:
+    assert commands_of(WRITTEN_BY_AN_ARCHITECT + end) == {
+        "install": ("pip install -r requirements.txt",),
+        "test": ("pytest -x --tb=short",),
+    }
+
+
 @check_rows(
     ("plan", "found"),
     [

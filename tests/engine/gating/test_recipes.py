@@ -55,6 +55,10 @@ def node_script(script: str) -> Stage:
         (Language.GO, {"go.mod": "module x"}, {
             "build": "go build ./...", "lint": "go vet ./...", "test": "go test -json ./...",
         }),
+        (Language.RUST, {"Cargo.toml": ""}, {
+            "build": "cargo build", "lint": "cargo-clippy clippy", "test": "cargo test",
+        }),
+        (Language.JAVA, {"pom.xml": ""}, {"build": "test-compile", "test": "test"}),
     ],
 )  # fmt: skip
 def test_each_language_has_its_commands(
