@@ -21,7 +21,7 @@ from tests.engine.decisions import (
 from tests.engine.judges import judged, reply
 from tests.engine.strategies import gate_reports
 from tests.tables import check_rows
-from verification.engine.attempts import TaskHistory
+from verification.engine.attempts import Accounted, TaskHistory
 from verification.engine.climb import climb, conclude
 from verification.engine.decision import TaskState, changes_code
 from verification.engine.finding import Finding
@@ -102,6 +102,7 @@ def gate_code(code: str, **fields: Any) -> Finding:
         ([NO_SANDBOX], JUDGED, ACCEPT, MEDIUM),
         ([finding(), NO_SANDBOX], {}, REJECT, FAILED),
         ([UNSCOPED], JUDGED, ACCEPT, MEDIUM),
+        ([finding(reason_code="recommendation_pruned")], TESTED, ACCEPT, MEDIUM),
         ([finding(), UNSCOPED], {}, REJECT, FAILED),
         ([finding(), LOW], {}, REJECT, MEDIUM),
         ([NO_TESTS], JUDGED, ACCEPT, MEDIUM),
@@ -126,6 +127,7 @@ def test_the_confidence_level_follows_from_everything_that_is_known(
     [
         ([finding()], 0, 0, Action.RETRY),
         ([finding(source=Source.LLM)], 0, 0, Action.RETRY),
+        ([finding()], 1, 0, Action.RETRY),
         ([finding()], 2, 0, Action.REVERT),
         ([finding(source=Source.LLM)], 2, 0, Action.REVIEW_BRANCH),
         ([finding()], 1, 2, Action.REVERT),
@@ -354,6 +356,14 @@ def test_a_decision_of_a_person_stays_counted() -> None:
     decision = decided(known_of(), replace(task_at(used=1), settled=settled))
 
     assert decision.accounted is settled
+
+
+def test_a_run_that_a_person_decided_is_not_retried_without_attempts() -> None:
+    settled = Accounted(TaskHistory(3, 3, 3), 3)
+
+    decision = decided(known_of(finding()), replace(task_at(used=3), settled=settled))
+
+    assert decision.action is Action.REVERT
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from verification.engine.outcome import (
     Action,
     ConfidenceLevel,
     FindingVerdict,
+    Outcome,
     Source,
     Status,
     Verdict,
@@ -124,6 +125,7 @@ def test_what_is_committed_without_a_person_is_sure(known: Known, task: TaskStat
         return
     assert run.decision.verdict is ACCEPT
     assert run.confidence_level is ConfidenceLevel.HIGH
+    assert run.decision.outcome is not Outcome.PARTIAL_VERIFIED
     assert known.tier_achieved >= known.tier_requested
     if known.phase.score is not None:
         assert run.loop is not None

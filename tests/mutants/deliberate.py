@@ -47,7 +47,7 @@ DEFECTS = (
     Defect(
         "A rule of another phase speaks in this one",
         "scoping.py",
-        "return Scope(is_global, TraceReason.GLOBAL_SCOPE if is_global else TraceReason.OTHER_PHASE)",
+        "return Scope(False, TraceReason.OTHER_PHASE)",
         "return Scope(True, TraceReason.PHASE)",
     ),
     Defect(

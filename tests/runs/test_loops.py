@@ -63,16 +63,17 @@ def test_what_a_judge_gives_is_kept_by_its_parts_and_adds_up(
 @pytest.mark.parametrize(
     "score", [9, "good", {"correctness": 3}, {**GIVEN, "practice": 2}, None, [GIVEN]]
 )
-def test_a_score_that_cannot_be_read_fails_no_run(
-    agent: Caller, server: ModelServer, score: Any
+def test_a_score_that_cannot_be_read_blames_no_run(
+    agent: Caller, server: ModelServer, settings: LazySettings, score: Any
 ) -> None:
-    server.script[:] = [json.dumps({"passed": True, "confidence": 0.9, "score": score})]
+    settings.REVERIFY_DEADLINE_SECONDS = 0
+    server.script[:] = [json.dumps({"passed": True, "confidence": 0.9, "score": score})] * 2
 
     run = sent(agent, "first")
 
-    assert (run.verdict, run.outcome) == ("accept", "pass")
+    assert (run.verdict, run.reason_code) == ("undecided", "score_missing")
     assert (evaluation(run).score or {})["source"] == "neither"
-    assert (evaluation(run).loop or {})["decision"] == "stop", "its budget is spent"
+    assert (evaluation(run).loop or {})["decision"] == "stop"
 
 
 def test_work_that_was_rejected_is_not_finished_however_good_its_score(

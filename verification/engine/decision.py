@@ -27,6 +27,7 @@ from verification.engine.outcome import (
     Action,
     ConfidenceLevel,
     FindingVerdict,
+    Outcome,
     Source,
     Verdict,
 )
@@ -45,6 +46,8 @@ from verification.engine.verifier import Flags
 
 BELOW_THRESHOLD, SCORE_MISSING = "below_threshold", "score_missing"
 SCORE_RULE = "score"
+WHOLE_OUTCOMES = (Outcome.PASS, Outcome.PASS_WITH_WARNINGS)
+"""Outcomes of work that is accepted, and not in part."""
 MAX_PARTS_NAMED = 3
 
 OTHER_CODE_SUFFIXES = (
@@ -55,9 +58,7 @@ OTHER_CODE_SUFFIXES = (
 
 _WORK_FAILED = frozenset({"install_failed", "build_failed", "tests_failed"})
 _CUT_OFF = frozenset({"gate_timed_out", "gate_out_of_memory"})
-_GATES_JUDGE_IN_DOUBT = frozenset({"low_confidence", "vote_divergence"})
-_NOT_SURE = _GATES_IN_DOUBT | _JUDGE_IN_DOUBT | {"legacy_unscoped", "output_empty"}
-"""Reason codes beside which accepted work goes to a person."""
+_GATES_IN_DOUBT = frozenset({"gate_error", "gate_contradiction", "sandbox_unavailable", "no_tests"})
 _JUDGE_IN_DOUBT = frozenset({"low_confidence", "vote_divergence"})
 _NOT_SURE = _GATES_IN_DOUBT | _JUDGE_IN_DOUBT | {"legacy_unscoped", "output_empty"}
 """Reason codes beside which accepted work goes to a person."""
@@ -250,7 +251,8 @@ def _confidence_level(
 ) -> ConfidenceLevel:
     if decision.verdict is Verdict.REJECT:
         return _level_of_reject(findings)
-    is_high = decision.verdict is Verdict.ACCEPT and _may_land(known, findings)
+    is_whole = decision.verdict is Verdict.ACCEPT and decision.outcome in WHOLE_OUTCOMES
+    is_high = is_whole and _may_land(known, findings)
     return ConfidenceLevel.HIGH if is_high else ConfidenceLevel.MEDIUM
 
 
