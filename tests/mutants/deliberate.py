@@ -107,9 +107,9 @@ DEFECTS = (
     ),
     Defect(
         "The phase's word on the critical path stands above the task's",
-        "claims/routing.py",
-        "return case.phase.is_critical_path if of_task is None else of_task",
-        "return case.phase.is_critical_path",
+        "floors.py",
+        "return phase.is_critical_path\n    return of_task",
+        "return phase.is_critical_path\n    return phase.is_critical_path",
     ),
     Defect(
         "Undecided uses up an attempt",
