@@ -263,6 +263,16 @@ def test_a_case_that_could_not_be_judged_here_is_warned_of(project: Project) -> 
     assert "warning The process has no phase 'no'" in words(phase.content.decode())
 
 
+def test_a_case_below_its_phase_is_warned_of_at_its_field(project: Project) -> None:
+    case = make_case(project, phase="write", tier=2)
+
+    answer = post(
+        project, "golden_case_check", source_text=yaml_of(case).replace("tier: 2", "tier: 1")
+    )
+
+    assert "warning The phase write is verified at tier 2." in words(answer.content.decode())
+
+
 # ---------------------------------------------------------------- import
 
 

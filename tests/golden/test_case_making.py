@@ -258,6 +258,16 @@ def test_a_run_is_made_a_case_once_whoever_asks(agent: Caller) -> None:  # noqa:
     assert AuditEntry.objects.filter(verb="golden_case.made").count() == 1
 
 
+@pytest.mark.parametrize("asked", [{}, {"tier": 1}])
+def test_a_case_names_the_tier_that_its_submission_named(
+    agent: Caller,  # noqa: F811
+    asked: dict[str, int],
+) -> None:
+    document = making.document_of_run(run_of(agent.submit(**asked)))
+
+    assert document.get("tier") == asked.get("tier")
+
+
 def test_a_run_that_goes_on_is_no_case_yet(agent: Caller, server: ModelServer) -> None:  # noqa: F811
     server.script[:] = [PASSING, AWAY]
     told = agent.submit(tier=3)
