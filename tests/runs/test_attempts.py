@@ -154,6 +154,14 @@ def test_the_pages_say_what_changed_since_the_last_attempt(agent: Caller, projec
         assert '<span class="tag">back</span>' in html
 
 
+def test_a_review_over_the_api_says_what_changed(agent: Caller, project: Project) -> None:
+    review = make_review(project, Run.objects.get(uuid=three_attempts(agent)[-1]["id"]))
+
+    answer = Caller(project, Role.REVIEWER).get(f"/reviews/{review.uuid}").json()
+
+    assert [finding["since_last"] for finding in answer["findings"]] == ["back"]
+
+
 def test_a_blind_review_does_not_say_what_changed(agent: Caller, project: Project) -> None:
     run = Run.objects.get(uuid=three_attempts(agent)[-1]["id"])
     review = make_review(project, run, is_blind=True)

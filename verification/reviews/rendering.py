@@ -56,9 +56,9 @@ def work(review: Review, actor: Actor, *, now: datetime) -> schemas.ReviewWork:
     rows = Finding.objects.filter(evaluation=review.evaluation_id).order_by("tier", "position")
     return schemas.ReviewWork(
         **_summary(review, actor, now),
-        findings=runs.findings(rows, review.evaluation.feedback)
-        if is_revealed(review, actor)
-        else [],
+        findings=(
+            runs.findings(rows, review.evaluation.feedback) if is_revealed(review, actor) else []
+        ),
         decisions=[decision(row, actor) for row in shown_decisions(review, actor)],
     )
 
