@@ -173,6 +173,8 @@ def test_each_reason_but_an_output_of_the_wrong_shape_counts_an_attempt(code: st
 
 
 LOOP = ScoreLoop(threshold=8.0, max_iterations=3)
+FINGERPRINT = "576afcb0f22fe1055ba59cb559bb105e086c929971ac1b35a037b72b2b18c2a2"
+"""Of the finding of the score, in stored runs as well."""
 RATED: Any = {**JUDGED, "score": LOOP}
 
 
@@ -245,6 +247,10 @@ FAILED_LINT = GateReport("lint", Status.FAILED, "a", exit_code=1, problem_count=
         (
             {"gates": (PASSED_BUILD,)},
             "tests 0 of 4 (not asked for); lint 0 of 2 (not asked for).",
+        ),
+        (
+            {"ratings": (Rating(1.5, 2, 0.8, 2, 0.6),)},
+            "testing 0.8 of 2; correctness 1.5 of 3; practice 0.6 of 1.",
         ),
         (
             {"gates": (FAILED_LINT,), "ratings": (Rating(3, 1.5, 1, 0.5, 1),)},
@@ -347,7 +353,7 @@ def test_the_finding_of_the_score_keeps_its_fingerprint_while_the_score_changes(
     second = decided(known_of(ratings=(replace(POOR, testing=2.0),), **RATED)).findings[0]
 
     assert first.message != second.message
-    assert first.fingerprint == second.fingerprint
+    assert first.fingerprint == second.fingerprint == FINGERPRINT
 
 
 def test_a_decision_of_a_person_stays_counted() -> None:

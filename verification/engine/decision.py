@@ -225,7 +225,6 @@ def _score_finding(
         message="",
         enforcement=Enforcement.HARD,
         verdict=verdict,
-        source=Source.DETERMINISTIC,
         tier=max(1, known.tier_achieved),
     )
     # The fingerprint leaves out the message: its numbers change with each attempt.
@@ -311,7 +310,7 @@ def _is_certain_syntax_error(finding: Finding) -> bool:
 def _action(decision: Decision, level: ConfidenceLevel, accounted: Accounted) -> Action:
     """The work is run again only for a reject with attempts left."""
     if decision.verdict is Verdict.REJECT:
-        if accounted.history.attempts_left > 0 and not accounted.terminal:
+        if accounted.history.attempts_left > 0:  # none is left of a task that has ended
             return Action.RETRY
         is_failed = level is ConfidenceLevel.FAILED
         return Action.REVERT if is_failed else Action.REVIEW_BRANCH
