@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Self
 from uuid import UUID
+
+from loomverify.errors import InputError
+
+INVALID = "filter.invalid"
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +25,18 @@ class AddressFilters:
         """The filters that are set, by name."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: value for name, value in values.items() if value}
+
+
+def one_of(name: str, value: str, allowed: Iterable[str]) -> str:
+    """Return the value of a filter that takes one of a closed set, or is empty.
+
+    Raises:
+        InputError: 422 `filter.invalid` with the allowed values, its place `("query", name)`.
+    """
+    known = [str(entry) for entry in allowed]
+    if value and value not in known:
+        raise InputError(INVALID, f"{name} takes one of {', '.join(known)}.", loc=("query", name))
+    return value
 
 
 def uuid_in(text: str) -> str:

@@ -11,9 +11,11 @@ from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
+from django.shortcuts import render
 
 from loomverify.accounts.models import ApiKey, Member, Project, Role, User
-from loomverify.errors import Forbidden, NotFound
+from loomverify.errors import Forbidden, InputError, NotFound
+from loomverify.filters import INVALID as INVALID_FILTER
 
 P = ParamSpec("P")
 
@@ -94,7 +96,8 @@ def project_page(
 ]:
     """A page below `/p/<project>/`: sign-in first, 404 to outsiders, 403 below the role.
 
-    What the project does not have is 404, too. The view finds its `Access` in `request.access`;
+    What the project does not have is 404, too. A filter with a value that it does not take is
+    400, and the page names the values. The view finds its `Access` in `request.access`;
     the `project` keyword is taken off.
     """
 
@@ -116,6 +119,10 @@ def project_page(
                 return view(request, *args, **kwargs)
             except NotFound as error:
                 raise Http404 from error
+            except InputError as error:
+                if error.code != INVALID_FILTER:
+                    raise
+                return render(request, "filter_refused.html", {"error": error}, status=400)
 
         return wrapper
 

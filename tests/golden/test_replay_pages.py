@@ -218,7 +218,6 @@ def test_a_case_that_one_column_is_worried_about_is_not_folded_away(
         ({"change": "fixed"}, ["c-other"]),
         ({"change": "held"}, ["d-held"]),
         ({"change": "held", "tag": "slow"}, []),
-        ({"change": "no such change"}, []),
         ({"page": "99"}, ["a-plain", "b-slow", "c-other"]),
         ({"page": "-1"}, ["a-plain", "b-slow", "c-other"]),
     ],
@@ -671,14 +670,15 @@ def test_hostile_text_is_shown_and_never_run(viewer: Client, project: Project) -
         address(project, "golden_replay", replay.uuid),
         address(project, "golden_result", replay.uuid, case.uuid),
         address(project, "golden_trend", process=hostile),
-        address(project, process=hostile, tag=hostile, change=hostile),
+        address(project, process=hostile, tag=hostile),
+        address(project, change=hostile),
     ):
         answer = viewer.get(path)
-        assert answer.status_code == 200, path
+        assert answer.status_code == (400 if "change=" in path else 200), path
         assert "<script>alert" not in answer.content.decode(), path
 
 
-@pytest.mark.parametrize("name", ["q", "change", "process", "rule", "code", "stage", "shadow"])
+@pytest.mark.parametrize("name", ["q", "process", "rule", "code", "stage", "shadow"])
 def test_a_nul_in_the_address_is_nobody_s_fault(
     viewer: Client, project: Project, name: str
 ) -> None:

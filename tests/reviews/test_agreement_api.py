@@ -108,7 +108,7 @@ def test_without_enough_there_is_no_floor_and_no_error(project: Project, caller:
     [
         ("?proces=small-work", 422, "parameter.unknown"),
         ("?since=yesterday", 400, "filter.invalid"),
-        ("?sample=without", 400, "filter.invalid"),
+        ("?sample=without", 422, "filter.invalid"),
         ("?rule=a%00b", 400, "filter.invalid"),
         ("?process=nowhere", 404, "process.unknown"),
         ("?process=a%00b", 404, "process.unknown"),

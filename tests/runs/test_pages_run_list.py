@@ -109,7 +109,7 @@ def test_a_filter_that_makes_no_sense_is_said_so() -> None:
     )
 
     assert answer.status_code == 400
-    assert "Give one of pass, pass_with_warnings" in answer.content.decode()
+    assert "outcome takes one of pass, pass_with_warnings" in answer.content.decode()
 
 
 def test_older_runs_are_one_page_away() -> None:

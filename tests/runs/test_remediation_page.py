@@ -103,11 +103,11 @@ def test_states_are_counted_and_filter_by_the_address(run: Run) -> None:
     )
 
 
-@pytest.mark.parametrize("query", ["?state=open", "?run=7"])
-def test_a_filter_that_means_nothing_is_no_page(project: Project, query: str) -> None:
+@pytest.mark.parametrize(("query", "status"), [("?state=open", 400), ("?run=7", 404)])
+def test_a_filter_that_means_nothing_is_refused(project: Project, query: str, status: int) -> None:
     url = reverse("remediation_list", args=[project.slug])
 
-    assert visitor(project).get(url + query).status_code == 404
+    assert visitor(project).get(url + query).status_code == status
 
 
 def test_those_of_one_run_are_found_by_its_link(project: Project, run: Run) -> None:

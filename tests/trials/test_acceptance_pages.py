@@ -141,7 +141,7 @@ def test_what_cannot_be_asked_for_is_refused(
 
 def test_rows_that_there_are_not_are_not_found(project: Project, client: Client) -> None:
     assert get(client, project, "other").status_code == 404
-    assert get(client, project, "named", "?which=known").status_code == 404
+    assert get(client, project, "named", "?which=known").status_code == 400
     assert get(client, project, "named", "?cursor=7.x").status_code == 400
     assert get(client, project, "named", "?cursor=0.x").status_code == 400
 

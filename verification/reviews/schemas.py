@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated
 from uuid import UUID
 
 from ninja import Field, Schema
@@ -15,10 +15,10 @@ from loomverify.paging import DEFAULT_LIMIT, MAX_LIMIT
 from verification.engine.outcome import ConfidenceLevel, Outcome, Verdict
 from verification.reviews import examples
 from verification.reviews.deciding import MAX_TOGETHER
-from verification.reviews.queue.selectors import Sample
+from verification.reviews.queue.selectors import REVIEW_REASONS, Sample
 from verification.reviews.saying import MAX_COMMENT_CHARS, Said
 from verification.runs.models import ReviewState
-from verification.runs.schema_values import ReasonCode, one_of
+from verification.runs.schema_values import FilterValues, ReasonCode, one_of
 from verification.runs.schemas import FindingOut
 
 MAX_LABELS = 1_000
@@ -132,12 +132,18 @@ class QueueQuery(Schema):
 
     process: Named = ""
     phase: Named = ""
-    reason: Named = Field("", description="A reason code that asked for the review.")
+    reason: Annotated[str, FilterValues.of(REVIEW_REASONS)] = Field(
+        "", description="A reason code that asked for the review."
+    )
     rule: Named = Field("", description="Of the leading finding.")
     fingerprint: Named = Field("", description="Of the leading finding.")
-    verdict: Verdict | Literal[""] = ""
-    sample: Sample | Literal[""] = Field("", description="The random sample alone, or the rest.")
-    assigned: Literal["", "nobody"] = Field("", description="Only what is assigned to nobody.")
+    verdict: Annotated[str, FilterValues.of(Verdict)] = ""
+    sample: Annotated[str, FilterValues.of(Sample)] = Field(
+        "", description="The random sample alone, or the rest."
+    )
+    assigned: Annotated[str, FilterValues.of(["nobody"])] = Field(
+        "", description="Only what is assigned to nobody."
+    )
 
 
 class PageQuery(Schema):

@@ -26,6 +26,7 @@ from verification.engine.outcome import (
 )
 from verification.engine.progress import SinceLast
 from verification.engine.protocol.reply import Stage
+from verification.engine.reasons import REASONS
 from verification.runs.gating.schemas import GateOut, GoingGateOut
 from verification.runs.judged_schemas import (
     ArtefactOut,
@@ -36,7 +37,7 @@ from verification.runs.judged_schemas import (
     VoteOut,
 )
 from verification.runs.models import ReviewState, RunState
-from verification.runs.schema_values import ReasonCode, filter_by, one_of
+from verification.runs.schema_values import FilterValues, ReasonCode, one_of
 from verification.runs.selectors import Only, ReviewFilter, Tier
 
 
@@ -256,17 +257,17 @@ class RunFilterQuery(Schema):
 
     process: str = ""
     phase: str = ""
-    outcome: str = filter_by(Outcome)
-    verdict: str = filter_by(Verdict)
-    reason_code: str = ""
-    state: str = filter_by(RunState)
-    review: str = filter_by(ReviewFilter)
-    tier: str = filter_by(Tier)
+    outcome: Annotated[str, FilterValues.of(Outcome)] = ""
+    verdict: Annotated[str, FilterValues.of(Verdict)] = ""
+    reason_code: Annotated[str, FilterValues.of(REASONS)] = ""
+    state: Annotated[str, FilterValues.of(RunState)] = ""
+    review: Annotated[str, FilterValues.of(ReviewFilter)] = ""
+    tier: Annotated[str, FilterValues.of(Tier)] = ""
     task: str = ""
-    severity_class: str = filter_by(SeverityClass)
+    severity_class: Annotated[str, FilterValues.of(SeverityClass)] = ""
     rule: str = Field("", description="A rule or check that was violated.")
-    recovery: str = filter_by(Stage)
-    only: str = filter_by(Only)
+    recovery: Annotated[str, FilterValues.of(Stage)] = ""
+    only: Annotated[str, FilterValues.of(Only)] = ""
     since: str = ""
     until: str = ""
     q: str = Field("", description="Full text, as in a search box.")

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from loomverify.accounts.models import Project
 from loomverify.errors import InputError
-from loomverify.filters import AddressFilters
+from loomverify.filters import AddressFilters, one_of
 from processes.models import Process
 from verification.engine.outcome import (
     COUNTING,
@@ -26,6 +26,7 @@ from verification.engine.outcome import (
     Verdict,
 )
 from verification.engine.protocol.reply import Stage
+from verification.engine.reasons import REASONS
 from verification.runs.figures import ACCEPTING
 from verification.runs.models import (
     Evaluation,
@@ -125,7 +126,7 @@ def filter_runs(
     """
     rows = rows.filter(**_exact(filters))
     if filters.tier:
-        rows = rows.filter(tier_achieved__in=TIERS[_one_of("tier", filters.tier, Tier)])
+        rows = rows.filter(tier_achieved__in=TIERS[one_of("tier", filters.tier, Tier)])
     if filters.since:
         rows = rows.filter(created_at__gte=moment("since", filters.since))
     if filters.until:
@@ -135,7 +136,7 @@ def filter_runs(
     if filters.task:
         rows = rows.filter(_task_is(_name("task", filters.task), project))
     if filters.recovery:
-        rows = rows.filter(_was_read_by(_one_of("recovery", filters.recovery, Stage)))
+        rows = rows.filter(_was_read_by(one_of("recovery", filters.recovery, Stage)))
     rows = _of_rule(rows, filters, project)
     if filters.q:
         rows = _matching(rows, filters.q)
@@ -145,7 +146,7 @@ def filter_runs(
 def _of_rule(rows: QuerySet[Run], filters: RunFilters, project: Project | None) -> QuerySet[Run]:
     """A rule alone asks for the runs that violate it; some words ask for other runs of it."""
     rule = _name("rule", filters.rule)
-    only = Only(_one_of("only", filters.only, Only)) if filters.only else None
+    only = Only(one_of("only", filters.only, Only)) if filters.only else None
     if only in OF_A_RULE:
         if not rule:
             raise _invalid("only", "Name a rule, too.")
@@ -158,12 +159,12 @@ def _of_rule(rows: QuerySet[Run], filters: RunFilters, project: Project | None) 
 def _exact(filters: RunFilters) -> dict[str, str]:
     exact = {
         "phase_id": _name("phase", filters.phase),
-        "reason_code": _name("reason_code", filters.reason_code),
-        "outcome": _one_of("outcome", filters.outcome, Outcome),
-        "verdict": _one_of("verdict", filters.verdict, Verdict),
-        "state": _one_of("state", filters.state, RunState),
-        "review_state": _one_of("review", filters.review, ReviewFilter),
-        "severity_class": _one_of("severity_class", filters.severity_class, SeverityClass),
+        "reason_code": one_of("reason_code", filters.reason_code, REASONS),
+        "outcome": one_of("outcome", filters.outcome, Outcome),
+        "verdict": one_of("verdict", filters.verdict, Verdict),
+        "state": one_of("state", filters.state, RunState),
+        "review_state": one_of("review", filters.review, ReviewFilter),
+        "severity_class": one_of("severity_class", filters.severity_class, SeverityClass),
     }
     return {field: value for field, value in exact.items() if value}
 
@@ -266,14 +267,7 @@ def moment(name: str, text: str) -> datetime:
 
 def _name(name: str, value: str) -> str:
     if value and not NAME.fullmatch(value):
-        raise _invalid(name, f"This cannot be the name of a {name.removesuffix('_code')}.")
-    return value
-
-
-def _one_of(name: str, value: str, values: type[StrEnum] | type[RunState]) -> str:
-    allowed = [str(entry.value) for entry in values]
-    if value and value not in allowed:
-        raise _invalid(name, f"Give one of {', '.join(allowed)}.")
+        raise _invalid(name, f"This cannot be the name of a {name}.")
     return value
 
 

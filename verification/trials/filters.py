@@ -9,6 +9,7 @@ from typing import Self
 
 from django.db.models import Q
 
+from loomverify.filters import one_of
 from verification.engine.outcome import Verdict
 from verification.engine.shadow import DiffClass, SideOutcome
 from verification.trials.figures import AGAINST_NEW, COUNTED, flipped
@@ -26,7 +27,7 @@ MOVES: Mapping[str, DiffClass] = {
 
 @dataclass(frozen=True, slots=True)
 class ComparisonFilters:
-    """Filters as they stand in a URL; '' leaves one open, and what fits nothing finds nothing.
+    """Filters as they stand in a URL; '' leaves one open.
 
     `move`: laxer, stricter, both, or passes: whatever the new side alone accepts. `aa`: yes for
     pairs that were asked twice, old or new for those of which that side decided otherwise the
@@ -59,6 +60,12 @@ class ComparisonFilters:
         given = {one.name: query.get(one.name, "") or "" for one in fields(cls)}
         kept = {name: str(value).replace("\0", "").strip() for name, value in given.items()}
         return cls(**{name: value[:MAX_CHARS] for name, value in kept.items()})
+
+    def checked(self) -> Self:
+        """Raises InputError: `filter.invalid`."""
+        for name, allowed in CLOSED.items():
+            one_of(name, getattr(self, name), allowed)
+        return self
 
     def given(self) -> dict[str, str]:
         """The filters that are set, by name."""
@@ -118,3 +125,10 @@ CHOSEN: Mapping[str, Mapping[str, Q]] = {
     "failed": {YES: Q(has_failed=True) | ~Q(error_text=""), NO: Q(has_failed=False, error_text="")},
     "look": {YES: DIFFERS & Q(judged="", is_acknowledged=False), NO: Q()},
 }
+CLOSED: Mapping[str, Iterable[str]] = {
+    "diff_class": tuple(DiffClass),
+    "old": tuple(SideOutcome),
+    "new": tuple(SideOutcome),
+    **CHOSEN,
+}
+"""The filters that take one of a closed set."""

@@ -17,7 +17,7 @@ from verification.engine.outcome import Verdict
 from verification.engine.shadow import DiffClass, SideOutcome
 from verification.golden.documents.schemas import Tag
 from verification.golden.models import ReplayState
-from verification.runs.schema_values import one_of
+from verification.runs.schema_values import FilterValues, one_of
 from verification.runs.schemas import EvaluationWhole
 from verification.trials import examples
 from verification.trials.models import Judged, Origin, StopReason, TrialState
@@ -235,9 +235,9 @@ YesNo = Literal["", "yes", "no"]
 
 
 class ComparisonQuery(Schema):
-    diff_class: DiffClass | Literal[""] = ""
-    old: SideOutcome | Literal[""] = ""
-    new: SideOutcome | Literal[""] = ""
+    diff_class: Annotated[str, FilterValues.of(DiffClass)] = ""
+    old: Annotated[str, FilterValues.of(SideOutcome)] = ""
+    new: Annotated[str, FilterValues.of(SideOutcome)] = ""
     move: Literal["", "laxer", "stricter", "both", "passes"] = Field(
         "", description="passes: what the new side alone accepts."
     )

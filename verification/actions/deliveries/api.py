@@ -14,6 +14,7 @@ from loomverify.paging import DEFAULT_LIMIT, MAX_LIMIT, newest_first
 from verification.actions import services
 from verification.actions.deliveries import selectors
 from verification.actions.models import Delivery, DeliveryState
+from verification.runs.schema_values import FilterValues
 
 router = Router(tags=["Webhooks"])
 
@@ -56,7 +57,7 @@ class DeliveryList(Schema):
 
 class DeliveryFilters(Schema):
     state: DeliveryState | None = None
-    topic: Annotated[str, Field(max_length=60, pattern=r"^[^\x00]*$")] = ""
+    topic: Annotated[str, FilterValues.of(services.DELIVERED_TOPICS)] = ""
     webhook: UUID | None = None
 
     def told(self) -> dict[str, str]:
@@ -64,7 +65,7 @@ class DeliveryFilters(Schema):
 
 
 class RepeatIn(Schema):
-    topic: Annotated[str, Field(max_length=60, pattern=r"^[^\x00]*$")] = ""
+    topic: Annotated[str, FilterValues.of(services.DELIVERED_TOPICS)] = ""
     webhook: UUID | None = None
 
 

@@ -16,7 +16,7 @@ from loomverify import paging
 from loomverify.accounts.access import AccessRequest, project_page
 from loomverify.accounts.models import Role
 from loomverify.errors import InputError
-from loomverify.filters import uuid_in
+from loomverify.filters import one_of, uuid_in
 from loomverify.returning import back
 from verification.actions import services
 from verification.actions.deliveries import selectors
@@ -85,11 +85,10 @@ def deliveries_repeat(request: AccessRequest) -> HttpResponse:
 
 
 def _filters(request: AccessRequest) -> dict[str, str]:
-    """What stands in the address and means something; the rest is left out."""
+    """Raises InputError: `filter.invalid`."""
     given = request.GET
-    state, topic = given.get("state", ""), given.get("topic", "")
     return {
-        "state": state if state in DeliveryState.values else "",
-        "topic": topic if topic in (*outbox.TOPICS, services.TEST_TOPIC) else "",
+        "state": one_of("state", given.get("state", ""), DeliveryState.values),
+        "topic": one_of("topic", given.get("topic", ""), services.DELIVERED_TOPICS),
         "webhook": uuid_in(given.get("webhook", "")),
     }

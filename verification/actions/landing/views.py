@@ -17,7 +17,7 @@ from loomverify import paging
 from loomverify.accounts.access import AccessRequest, project_page
 from loomverify.accounts.models import Role
 from loomverify.errors import InputError, NotFound
-from loomverify.filters import uuid_in
+from loomverify.filters import one_of, uuid_in
 from loomverify.returning import back
 from verification.actions.landing import selectors, services
 from verification.actions.landing.page import Row, diff_lines
@@ -69,15 +69,14 @@ def action_detail(request: AccessRequest, action: UUID) -> HttpResponse:
 
 
 def _filters(request: AccessRequest) -> dict[str, str]:
-    """What stands in the address and means something; the rest is left out."""
+    """Raises InputError: `filter.invalid`."""
     given = request.GET
-    state, kind, standing = (given.get(name, "") for name in ("state", "kind", "standing"))
     return {
-        "state": state if state in ActionState.values else "",
-        "kind": kind if kind in ActionKind.values else "",
+        "state": one_of("state", given.get("state", ""), ActionState.values),
+        "kind": one_of("kind", given.get("kind", ""), ActionKind.values),
         "repository": given.get("repository", "")[:60].replace("\x00", ""),
         "run": uuid_in(given.get("run", "")),
-        "standing": standing if standing in STANDINGS else "",
+        "standing": one_of("standing", given.get("standing", ""), STANDINGS),
         **{name: _moment(given.get(name, "")) for name in ("since", "until")},
     }
 

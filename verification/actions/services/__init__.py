@@ -9,6 +9,7 @@ from verification.actions.services.endpoints import SERVE_TASK, serve, sweep
 from verification.actions.services.redelivering import redeliver, redeliver_given_up
 from verification.actions.services.subscribing import Subscription
 from verification.actions.services.webhooks import (
+    DELIVERED_TOPICS,
     TEST_TOPIC,
     create_webhook,
     remove_webhook,
@@ -17,6 +18,7 @@ from verification.actions.services.webhooks import (
 )
 
 __all__ = [
+    "DELIVERED_TOPICS",
     "SERVE_TASK",
     "TEST_TOPIC",
     "Subscription",

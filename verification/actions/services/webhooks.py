@@ -16,10 +16,12 @@ from verification.actions.models import Delivery, Webhook
 from verification.actions.services.deliveries import add_delivery
 from verification.actions.services.subscribing import Subscription
 from verification.actions.signing import make_secret
+from verification.runs import outbox
 
 MAX_WEBHOOKS = 20
 MIN_SECRET_LENGTH, MAX_SECRET_LENGTH = 16, 100
 TEST_TOPIC = "webhook.test"
+DELIVERED_TOPICS = (*outbox.TOPICS, TEST_TOPIC)
 
 
 def create_webhook(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from ninja import Field, Schema
@@ -134,7 +134,7 @@ class ImportQuery(Schema):
 
 
 class ExportQuery(CaseFilterQuery):
-    format: Annotated[str, Field(pattern="^(yaml|jsonl)$")] = "yaml"
+    format: Literal["yaml", "jsonl"] = "yaml"
 
 
 class RetireQuery(Schema):

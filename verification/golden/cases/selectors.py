@@ -14,7 +14,7 @@ from django.db.models.functions import Coalesce
 
 from loomverify.accounts.models import Project
 from loomverify.errors import InputError, NotFound
-from loomverify.filters import AddressFilters
+from loomverify.filters import AddressFilters, one_of
 from processes.definition.model import Definition
 from verification.engine.evidence import Workspace
 from verification.engine.golden.given import Given
@@ -73,9 +73,7 @@ class CaseFilters(AddressFilters):
     def check(self) -> None:
         """Raise InputError, 422 `filter.invalid`, for a value that no case can have."""
         for name, kind in _KINDS.items():
-            if (value := getattr(self, name)) and value not in list(kind):
-                known = ", ".join(kind)
-                raise _no_filter(name, f"{value!r} is none of {known}.")
+            one_of(name, getattr(self, name), kind)
         for name in ("process", "phase", "tag", "q"):
             if (value := getattr(self, name)) and not NAME.fullmatch(value):
                 raise _no_filter(name, "At most 200 characters, and no control characters.")

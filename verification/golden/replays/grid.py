@@ -13,6 +13,7 @@ from django.db.models import Q
 from django.urls import reverse
 
 from loomverify.accounts.models import Project
+from loomverify.filters import one_of
 from processes.models import ProcessVersion
 from verification.engine.golden.standing import Change
 from verification.golden.models import GoldenCase, Replay, ReplayResult, ReplayState
@@ -39,8 +40,11 @@ class GridFilters:
 
     @classmethod
     def of(cls, query: Mapping[str, str]) -> Self:
+        """Raises InputError: `filter.invalid`."""
         given = {one.name: query.get(one.name, "").strip()[:120] for one in fields(cls)}
-        return cls(**{name: value.replace("\0", "") for name, value in given.items()})
+        filters = cls(**{name: value.replace("\0", "") for name, value in given.items()})
+        one_of("change", filters.change, Change)
+        return filters
 
     @property
     def is_narrow(self) -> bool:

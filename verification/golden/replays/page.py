@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Self
 from urllib.parse import urlencode
@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 from django.db.models import Q, QuerySet
 from django.urls import reverse
 
+from loomverify.filters import one_of
 from verification.engine.golden.standing import STALE_WARNING, Change, Standing
 from verification.golden.cases.expecting import PLAIN, SHADOW
 from verification.golden.documents.schemas import CANARY
@@ -38,6 +39,8 @@ FINDINGS = {
     "findings.only": "a finding nobody expects",
 }
 KNOWN = set(Standing)
+CLOSED: Mapping[str, Iterable[str]] = {"change": Change, "standing": Standing}
+"""The filters that take one of a closed set. The page names the others, whatever they hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +67,12 @@ class Narrowed:
 
     @classmethod
     def of(cls, query: Mapping[str, str]) -> Self:
+        """Raises InputError: `filter.invalid`."""
         given = {one.name: query.get(one.name, "").strip()[:120] for one in fields(cls)}
-        return cls(**{name: value.replace("\0", "") for name, value in given.items()})
+        filters = cls(**{name: value.replace("\0", "") for name, value in given.items()})
+        for name, allowed in CLOSED.items():
+            one_of(name, getattr(filters, name), allowed)
+        return filters
 
     @property
     def words(self) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from django.http import HttpRequest
 from ninja import Field, Query, Router, Schema
 
@@ -11,7 +13,7 @@ from verification.reviews.agreement.filters import AgreementFilters, Sample
 from verification.reviews.agreement.schemas import ReviewAgreement, ReviewCalibration
 from verification.reviews.agreement.selectors import agreement_figures
 from verification.runs.api import refuse_unknown_parameters
-from verification.runs.schema_values import filter_by
+from verification.runs.schema_values import FilterValues
 
 router = Router(tags=["Reviews"])
 
@@ -25,7 +27,7 @@ class AgreementQuery(Schema):
     model: str = Field("", description="One that judged.")
     since: str = ""
     until: str = ""
-    sample: str = filter_by(Sample)
+    sample: Annotated[str, FilterValues.of(Sample)] = ""
 
 
 @router.get(

@@ -11,7 +11,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.expressions import RawSQL
 
 from loomverify.accounts.models import Project
-from loomverify.errors import InputError
+from loomverify.filters import one_of
 from verification.engine.statistics.calibration import BINS, STEPS
 from verification.reviews.agreement import counts
 from verification.reviews.agreement.calibrating import calibrated, hundredth
@@ -74,11 +74,7 @@ class Cell:
         """Raises InputError, `filter.invalid`."""
         given = {field.name: query.get(field.name, "").strip() for field in fields(cls)}
         for name, value in given.items():
-            if value and value not in ALLOWED[name]:
-                words = ", ".join(ALLOWED[name])
-                raise InputError(
-                    "filter.invalid", f"Give one of {words}.", loc=("query", name), status=400
-                )
+            one_of(name, value, ALLOWED[name])
         return cls(**given)
 
 

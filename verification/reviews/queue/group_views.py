@@ -44,11 +44,8 @@ REFUSALS = {
 @project_page()
 def review_groups(request: AccessRequest) -> HttpResponse:
     access = request.access
-    try:
-        filters = QueueFilters.of(request.GET)
-        found = selectors.groups(access.project, filters, user=access.actor.user)
-    except InputError as error:
-        raise Http404 from error
+    filters = QueueFilters.of(request.GET)
+    found = selectors.groups(access.project, filters, user=access.actor.user)
     shown = {"groups": found, "filters": filters, "queue_url": queue_url(access)}
     return render(request, "reviews/groups.html", shown)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 from enum import StrEnum
@@ -15,11 +15,15 @@ from django.db.models import Count, Exists, F, Max, Min, OuterRef, Q, QuerySet
 from loomverify.accounts.access import Actor
 from loomverify.accounts.models import Project, User
 from loomverify.errors import InputError
+from loomverify.filters import one_of
+from processes.definition.model import ReviewReason
 from processes.models import Process
 from verification.engine.outcome import Verdict
+from verification.engine.reasons import REASONS
 from verification.engine.reviewing import RANDOM_SAMPLE
 from verification.reviews.models import Decision, Skip
 from verification.reviews.reviewers import reviewer
+from verification.runs.flags import ASKED_FOR, CHANGE_HELD
 from verification.runs.models import Finding, Review, ReviewState
 
 COUNT_CAP = 10_000
@@ -79,14 +83,12 @@ class QueueFilters:
         return found
 
     def check(self) -> None:
-        for name in ("process", "phase", "reason", "rule", "fingerprint"):
+        for name in ("process", "phase", "rule", "fingerprint"):
             value = getattr(self, name)
             if value and not NAME.fullmatch(value):
                 raise _invalid(name, f"This cannot be the name of a {name}.")
         for name, values in WORDS.items():
-            value = getattr(self, name)
-            if value and value not in values:
-                raise _invalid(name, f"Give one of {', '.join(values)}.")
+            one_of(name, getattr(self, name), values)
 
     def given(self) -> dict[str, str]:
         """The filters that are set, by name; the state is no filter but a tab."""
@@ -100,7 +102,10 @@ class QueueFilters:
         return f"?{urlencode(given)}" if given else ""
 
 
-WORDS: Mapping[str, list[str]] = {
+REVIEW_REASONS = (*REASONS, *ReviewReason, RANDOM_SAMPLE, ASKED_FOR, CHANGE_HELD)
+"""Why a review may be asked for: reason codes, kinds of the policy, and what people ask for."""
+WORDS: Mapping[str, Sequence[str]] = {
+    "reason": tuple(dict.fromkeys(map(str, REVIEW_REASONS))),
     "state": [state.value for state in ReviewState],
     "assigned": list(Assigned),
     "sample": list(Sample),

@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
-from typing import TypeVar
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from loomverify.accounts.models import Project
 from loomverify.errors import InputError
-from loomverify.filters import AddressFilters
+from loomverify.filters import AddressFilters, one_of
 from processes.definition.model import ANY_PHASE, Enforcement, Rule, RuleType
 from processes.models import PhaseRule, RuleVersion
 from verification.rules.figures.reading import Use, totals
@@ -29,7 +28,6 @@ class Stands(StrEnum):
     DRAFT = "draft"
 
 
-Kind = TypeVar("Kind", RuleType, Enforcement, Stands)
 DAYS = 30
 MAX_WORDS = 12
 MAX_CHARS = 400
@@ -83,17 +81,17 @@ def published_rules(project: Project, filters: RuleFilters) -> QuerySet[RuleVers
     for name, value in filters.given().items():
         if "\x00" in value or len(value) > MAX_CHARS:
             raise _invalid(name, "This is too long, or holds a character that no text has.")
-    if filters.stands and _one_of("stands", filters.stands, Stands) is Stands.DRAFT:
+    if one_of("stands", filters.stands, Stands) == Stands.DRAFT:
         places = places.none()
     if filters.phase:
         places = places.filter(phase_id__in=[filters.phase, ANY_PHASE, ""])
     rows = RuleVersion.objects.filter(Exists(places), rule__process__project=project)
     if filters.process:
         rows = rows.filter(rule__process__slug=filters.process)
-    if filters.type:
-        rows = rows.filter(spec__type=_one_of("type", filters.type, RuleType).value)
-    if filters.enforcement:
-        rows = rows.filter(COUNTS_AS[_one_of("enforcement", filters.enforcement, Enforcement)])
+    if one_of("type", filters.type, RuleType):
+        rows = rows.filter(spec__type=filters.type)
+    if one_of("enforcement", filters.enforcement, Enforcement):
+        rows = rows.filter(COUNTS_AS[Enforcement(filters.enforcement)])
     for word in filters.q.split()[:MAX_WORDS]:
         rows = rows.filter(_holding(word))
     return rows.select_related("rule__process").order_by("rule__process__slug", "rule__name", "pk")
@@ -137,14 +135,6 @@ def _holding(word: str) -> Q:
     for place in LOOKED_IN:
         asked |= Q(**{f"{place}__icontains": word})
     return asked
-
-
-def _one_of(name: str, value: str, kind: type[Kind]) -> Kind:
-    try:
-        return kind(value)
-    except ValueError:
-        allowed = ", ".join(one.value for one in kind)
-        raise _invalid(name, f"Give one of {allowed}.") from None
 
 
 def _invalid(name: str, msg: str) -> InputError:

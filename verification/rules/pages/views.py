@@ -15,6 +15,7 @@ from django.views.decorators.http import require_POST, require_safe
 from loomverify.accounts.access import AccessRequest, project_page
 from loomverify.accounts.models import Role
 from loomverify.errors import Conflict, InputError, NotFound
+from loomverify.filters import one_of
 from loomverify.guarding import REASON, Objected
 from processes.definition.model import Enforcement, RuleType
 from processes.forms import PublishForm
@@ -171,7 +172,8 @@ def _words(row: RuleName, to: Enforcement) -> list[Any]:
 
 
 def _context(request: AccessRequest, row: RuleName, form: PublishForm) -> dict[str, Any]:
-    window = Window.of(request.GET.get("since") or "30d", timezone.now())
+    since = one_of("since", request.GET.get("since", ""), WINDOWS)
+    window = Window.of(since or "30d", timezone.now())
     if window is None:
         raise Http404
     user = request.user if request.access.is_editor else None

@@ -17,6 +17,7 @@ from loomverify import paging
 from loomverify.accounts.access import AccessRequest, project_page
 from loomverify.accounts.models import Role
 from loomverify.errors import InputError, NotFound
+from loomverify.filters import one_of
 from loomverify.returning import back
 from verification.runs.models.followup import RemediationState
 from verification.runs.remediations import claims, selectors
@@ -87,10 +88,11 @@ def _changed(request: AccessRequest, remediation: UUID, *, reason: str = "") -> 
 
 
 def _filters(request: AccessRequest) -> selectors.RemediationFilters:
-    state, run = request.GET.get("state", ""), request.GET.get("run", "")
+    """Raises InputError: `filter.invalid`."""
+    state = one_of("state", request.GET.get("state", ""), RemediationState.values)
+    run = request.GET.get("run", "")
     try:
-        known = RemediationState(state).value if state else ""
-        return selectors.RemediationFilters(state=known, run=UUID(run) if run else None)
+        return selectors.RemediationFilters(state=state, run=UUID(run) if run else None)
     except ValueError as error:
         raise Http404 from error
 

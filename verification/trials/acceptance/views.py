@@ -10,6 +10,7 @@ from django.views.decorators.http import require_safe
 
 from loomverify.accounts.access import AccessRequest, project_page
 from loomverify.errors import InputError, NotFound
+from loomverify.filters import one_of
 from processes.models import Process
 from verification.trials.acceptance import page, rows, selectors
 from verification.trials.acceptance.behind import Which
@@ -52,9 +53,8 @@ def acceptance_rows(request: AccessRequest, target: str) -> HttpResponse:
     shown["about"] = ABOUT[target]
     if scope is None:
         return render(request, "trials/acceptance_rows.html", shown, status=400)
-    which = request.GET.get("which") or Which.ALL.value
-    if which not in selectors.PARTS[target]:
-        raise Http404
+    which = one_of("which", request.GET.get("which", ""), selectors.PARTS[target])
+    which = which or Which.ALL.value
     cursor = request.GET.get("cursor", "")
     try:
         until = rows.time_of(cursor)

@@ -14,6 +14,7 @@ from django_htmx.http import HttpResponseClientRefresh
 
 from loomverify.accounts.access import AccessRequest, project_page
 from loomverify.errors import InputError, NotFound
+from loomverify.filters import one_of
 from processes.views.access import number_in
 from verification.runs.exporting.answers import streamed
 from verification.trials import differences, selectors
@@ -41,8 +42,7 @@ EXPORTS = {"csv": "text/csv; charset=utf-8", "json": "application/json"}
 @project_page()
 def trials(request: AccessRequest) -> HttpResponse:
     project = request.access.project
-    asked = request.GET.get("state", "")
-    state = asked if asked in TrialState.values else ""
+    state = one_of("state", request.GET.get("state", ""), TrialState.values)
     shown: dict[str, Any] = {
         "tab": "trials",
         "state": state,
@@ -63,7 +63,7 @@ def trials(request: AccessRequest) -> HttpResponse:
 def trial(request: AccessRequest, trial: UUID) -> HttpResponse:
     """Its figures are asked for again while anything moves; the list says how many came since."""
     found = trial_named(request, trial)
-    filters = ComparisonFilters.of(request.GET)
+    filters = ComparisonFilters.of(request.GET).checked()
     is_part = request.headers.get("HX-Target") == "trial-live"
     if is_part and "HX-History-Restore-Request" not in request.headers:
         answer = _part(request, found, filters)
@@ -133,7 +133,7 @@ def trial_export(request: AccessRequest, trial: UUID, kind: str) -> HttpResponse
     found = trial_named(request, trial)
     if kind not in EXPORTS:
         raise Http404
-    table = exports.table_of(found, ComparisonFilters.of(request.GET), kind)
+    table = exports.table_of(found, ComparisonFilters.of(request.GET).checked(), kind)
     return streamed(request, table, suffix=kind, kind=EXPORTS[kind])
 
 
