@@ -20,10 +20,10 @@ from processes.definition.model import ReviewReason
 from processes.models import Process
 from verification.engine.outcome import Verdict
 from verification.engine.reasons import REASONS
-from verification.engine.reviewing import RANDOM_SAMPLE
+from verification.engine.reviewing import CHANGE_HELD, RANDOM_SAMPLE
 from verification.reviews.models import Decision, Skip
 from verification.reviews.reviewers import reviewer
-from verification.runs.flags import ASKED_FOR, CHANGE_HELD
+from verification.runs.flags import ASKED_FOR
 from verification.runs.models import Finding, Review, ReviewState
 
 COUNT_CAP = 10_000
