@@ -40,7 +40,6 @@ from verification.engine.outcome import (
 )
 from verification.engine.rating import Rating
 from verification.engine.scoring import Loop, Score
-from verification.engine.submission_hash import submission_sha256
 from verification.engine.tiers import TierReport
 
 __all__ = ["Case", "Conclusion", "Ports", "TierReport", "climb", "conclude"]
@@ -184,7 +183,7 @@ def task_of(case: Case) -> TaskState:
     before = case.attempt - 1
     most = budget(case.submission.task.max_attempts, case.phase, case.definition.policy)
     history = TaskHistory(most, attempts_used=before, submissions=before)
-    return TaskState(history, submission_sha256(case.submission))
+    return TaskState(history, submission_hash=case.fence)
 
 
 def _counted_claims(case: Case, tiers: Sequence[TierReport]) -> tuple[CountedClaim, ...]:

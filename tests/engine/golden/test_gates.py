@@ -2,10 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
 
+from processes.definition.model import GatesWithoutSandbox
 from tests.engine.cases import case, ports, told
 from tests.engine.strategies import gate_reports
 from tests.tables import check_rows
@@ -31,8 +33,8 @@ def report(
     return GateReport(gate, status, exit_code=exit_code, tests=tests)
 
 
-def concluded(reports: Sequence[GateReport], gates: Sequence[str]) -> Conclusion:
-    asked = case(gates=gates)
+def concluded(reports: Sequence[GateReport], gates: Sequence[str], **of_phase: Any) -> Conclusion:
+    asked = case(gates=gates, of_phase=of_phase)
     reach = replace(ports(), gates=RecordedGates(reports))
     return conclude(asked, list(climb(asked, reach)))
 
@@ -125,6 +127,48 @@ def test_a_gate_that_was_asked_for_and_not_reported_leaves_the_run_undecided() -
 
     assert told(conclusion) == [("test", "hard", "gate_error")]
     assert conclusion.verdict == "undecided"
+
+
+@pytest.mark.parametrize(
+    ("reports", "setting", "findings", "verdict", "level"),
+    [
+        ([], "medium", [("install", "advisory", "gate_error")], "accept", "MEDIUM"),
+        (
+            [report(PASSED, 0, gate="security")],
+            "medium",
+            [("install", "advisory", "gate_error")],
+            "accept",
+            "MEDIUM",
+        ),
+        (
+            [report(PASSED, 0, gate="install")],
+            "medium",
+            [("test", "hard", "gate_error")],
+            "undecided",
+            "MEDIUM",
+        ),
+        (
+            [],
+            "undecided",
+            [("install", "hard", "gate_error"), ("test", "hard", "gate_error")],
+            "undecided",
+            "MEDIUM",
+        ),
+    ],
+)
+def test_work_that_no_gate_recognises_is_decided_without_gates_where_the_process_allows(
+    reports: list[GateReport],
+    setting: str,
+    findings: list[tuple[str, str, str]],
+    verdict: str,
+    level: str,
+) -> None:
+    conclusion = concluded(
+        reports, ["install", "test"], gates_without_sandbox=GatesWithoutSandbox(setting)
+    )
+
+    assert told(conclusion) == findings
+    assert (conclusion.verdict, conclusion.confidence_level) == (verdict, level)
 
 
 def test_a_report_that_nobody_asked_for_says_nothing() -> None:

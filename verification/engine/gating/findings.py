@@ -35,6 +35,11 @@ FAILED: Mapping[str, str] = {
 }
 
 
+NOTHING_TO_RUN = (
+    "Nothing in the work is recognised that the gates of the phase could build or test."
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
     """What the gates add to tier 1: nothing, where none was asked for."""
@@ -56,8 +61,15 @@ def ask(case: Case, ports: Ports) -> Asked:
     reports = _waived(anchored, case.waivers)
     heard = {report.gate for report in reports}
     wanting = [GateReport(gate, Status.ERROR) for gate in case.phase.gates if gate not in heard]
-    findings = (one for report in (*reports, *wanting) for one in findings_of(report))
-    return Asked(tuple(dict.fromkeys(findings)), tuple(reports))
+    findings = [finding for report in reports for finding in findings_of(report)]
+    missing = [finding for report in wanting for finding in findings_of(report)]
+    if missing and heard <= {SECURITY} and not case.definition.needs_sandbox(case.phase):
+        # Nothing in the work is recognised: the phase is decided without its gates.
+        missing = [
+            replace(one, enforcement=Enforcement.ADVISORY, message=NOTHING_TO_RUN)
+            for one in missing[:1]
+        ]
+    return Asked(tuple(dict.fromkeys([*findings, *missing])), tuple(reports))
 
 
 def _waived(reports: Sequence[GateReport], waivers: Mapping[str, str]) -> Sequence[GateReport]:
