@@ -113,7 +113,7 @@ class Scene:
     def answer(self, patch: str, **fields: Any) -> Any:
         change = {"repository": "origin", "base": "main", "patch": patch} | fields.pop("change", {})
         change = {name: value for name, value in change.items() if value is not None}
-        return self.agent.post("/runs", body_of(process="coding", change=change, **fields))
+        return self.agent.post("/runs", body_of(**{"process": "coding", **fields}, change=change))
 
     def taken(self, answer: Any) -> Change:
         assert answer.status_code == 202, answer.content

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from typing import NoReturn
 
 import pytest
@@ -8,7 +9,7 @@ from django.utils import timezone
 from loomverify.accounts.models import AuditEntry, Project
 from tests.actions.landing.scene import BASE, Scene, git
 from tests.model_server import ModelServer
-from tests.runs.conftest import problem
+from tests.runs.conftest import new_process, problem
 from tests.runs.judged import FAILING
 from verification.actions.landing import working
 from verification.actions.models import Action, Change, Repository
@@ -251,6 +252,53 @@ def test_a_review_branch_is_made_by_itself_where_commits_are_only_proposed(scene
     assert refs["refs/heads/main"] == main
     assert scene.origin.show("rev-parse", f"{branch}^{{tree}}") == change.tree_sha
     assert Review.objects.get(run=change.run).state == "pending"
+
+
+SCORED = """\
+name: scored
+phases:
+  - id: implement
+    description: Write it
+    acceptance_criteria: It works
+    verification_tier: 2
+    score: {threshold: 8.0, max_iterations: 3}
+verification:
+  policy:
+    auto_commit: judge_is_enough
+"""
+POOR = {"correctness": 1, "completeness": 1, "testing": 0.5, "quality": 0.5, "practice": 0}
+
+
+def test_a_change_below_its_threshold_is_never_committed(scene: Scene, judge: ModelServer) -> None:
+    new_process(scene.project, SCORED)
+    judge.script[:] = [json.dumps({"passed": True, "confidence": 0.9, "score": POOR})]
+    before = scene.origin.tip()
+
+    run = scene.landed(BETTER, process="scored").run
+
+    assert (run.verdict, run.reason_code, run.action) == ("reject", "below_threshold", "retry")
+    assert (Action.objects.count(), scene.origin.tip()) == (0, before)
+
+
+@pytest.mark.parametrize("policy", ["", "verification: {policy: {auto_commit: judge_is_enough}}\n"])
+def test_a_judge_alone_commits_no_code_that_does_not_parse(scene: Scene, policy: str) -> None:
+    new_process(scene.project, SCORED.partition("    score")[0] + policy)
+    before = scene.origin.tip()
+
+    run = scene.landed({"app.py": "def f(:\n"}, process="scored").run
+
+    assert (run.verdict, run.confidence_level, run.action) == (
+        "accept", "MEDIUM", "review_branch",
+    )  # fmt: skip
+    assert scene.origin.tip() == before
+
+
+def test_a_judge_alone_commits_code_only_where_the_process_says_so(scene: Scene) -> None:
+    new_process(scene.project, SCORED.partition("    score")[0])
+
+    run = scene.landed(BETTER, process="scored").run
+
+    assert (run.verdict, run.action) == ("accept", "review_branch")
 
 
 def test_a_rejected_review_branch_is_closed_and_its_commit_stays_within_reach(
