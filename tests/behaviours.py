@@ -40,6 +40,7 @@ def record_conclusions() -> None:
     """Record the reason codes and checks of each conclusion."""
     from verification.engine.checks.registry import CHECKS
     from verification.engine.climb import Conclusion
+    from verification.engine.decision import SCORE_RULE
     from verification.engine.outcome import Source
 
     create = Conclusion.__init__
@@ -50,9 +51,10 @@ def record_conclusions() -> None:
             reached["reason code"].add(finding.reason_code)
             if finding.rule in CHECKS:
                 reached["check"].add(finding.rule)
-            elif finding.source is Source.DETERMINISTIC:
+            elif finding.source is Source.DETERMINISTIC and finding.rule != SCORE_RULE:
                 reached["check"].add("regex-rules")  # its findings carry the names of rules
         reached["reason code"].add(conclusion.reason_code)
+        reached["reason code"].add(conclusion.accounted.terminal)
 
     setattr(Conclusion, "__init__", recording)  # noqa: B010
 
