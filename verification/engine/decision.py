@@ -24,10 +24,10 @@ from verification.engine.gates import GateReport, all_tests_passed, build_passed
 from verification.engine.gating.components import CODE_SUFFIXES
 from verification.engine.gating.measuring import measured
 from verification.engine.outcome import (
+    WHOLE_OUTCOMES,
     Action,
     ConfidenceLevel,
     FindingVerdict,
-    Outcome,
     Source,
     Verdict,
 )
@@ -46,8 +46,6 @@ from verification.engine.verifier import Flags
 
 BELOW_THRESHOLD, SCORE_MISSING = "below_threshold", "score_missing"
 SCORE_RULE = "score"
-WHOLE_OUTCOMES = (Outcome.PASS, Outcome.PASS_WITH_WARNINGS)
-"""Outcomes of work that is accepted, and not in part."""
 MAX_PARTS_NAMED = 3
 
 OTHER_CODE_SUFFIXES = (

@@ -12,6 +12,10 @@ class Outcome(StrEnum):
     FAIL = "fail"
 
 
+WHOLE_OUTCOMES = (Outcome.PASS, Outcome.PASS_WITH_WARNINGS)
+"""Outcomes of work that is accepted, and not in part."""
+
+
 class Verdict(StrEnum):
     """What a caller acts on. Undecided is doubt: it neither accepts nor blames the work."""
 

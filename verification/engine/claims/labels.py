@@ -13,13 +13,11 @@ from verification.engine.claims.spans import core_of, phrase_of
 from verification.engine.claims.support import NO_SHARED_TERM, WITHOUT_TEXT, Support
 from verification.engine.emptiness import is_blank
 from verification.engine.evidence import Claim
-from verification.engine.outcome import Outcome
+from verification.engine.outcome import WHOLE_OUTCOMES, Outcome
 
 CONFIRMED, INFERRED, UNSUPPORTED = "confirmed", "inferred", "unsupported"
 LABELS = (CONFIRMED, INFERRED, UNSUPPORTED)
 SECTIONS = ("recommendation", "recommendations", "supporting", "other")
-WHOLE_OUTCOMES = (Outcome.PASS, Outcome.PASS_WITH_WARNINGS)
-"""Of work that is accepted, and not in part."""
 MAX_SAID_CHARS = 200
 MIN_UNPARTED_CHARS = 6
 

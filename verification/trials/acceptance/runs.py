@@ -23,10 +23,9 @@ from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast, Concat
 
 from processes.models import PhaseRule
-from verification.engine.claims.labels import WHOLE_OUTCOMES
 from verification.engine.judges.asking import Ask
 from verification.engine.judges.voting import CAST_AGAIN
-from verification.engine.outcome import FindingVerdict, Verdict
+from verification.engine.outcome import WHOLE_OUTCOMES, FindingVerdict, Verdict
 from verification.engine.protocol.reply import Stage
 from verification.runs.models import Evaluation, Finding, ModelCall, Run, RunState, TierResult
 from verification.runs.selectors import ONLY, Only
