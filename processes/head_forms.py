@@ -15,6 +15,7 @@ from processes.definition.load import (
     RISK_LEVELS,
 )
 from processes.definition.model import (
+    AutoCommit,
     Definition,
     GatesWithoutSandbox,
     LintCommands,
@@ -66,6 +67,11 @@ class HeadForm(forms.Form):
         GatesWithoutSandbox,
         label="Gates without a sandbox",
         help_text="Where an installation has none. Medium: decided, at most MEDIUM.",
+    )
+    auto_commit = _choice(
+        AutoCommit,
+        label="Commit code after",
+        help_text="What accepted code needs to be committed without a person.",
     )
     max_attempts = forms.IntegerField(
         label="Attempts at most",

@@ -121,6 +121,7 @@ def test_a_mutant_is_tried_by_the_tests_that_cover_its_function(
     test: str, outcome: Outcome, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
     file = "tests/engine/test_decision.py"
     tests = [f"{file}::{test}"] if test else []
     covering = CoverageMap("", {"verification/engine/decision.py:_action": tests}, {})

@@ -48,6 +48,7 @@ def values(source: str) -> dict[str, Any]:
         ({"gates_without_sandbox": "medium"},
          ["static_checks: {tool_success_policy: method_resilient, mine: 1, "
           "gates_without_sandbox: medium}"]),
+        ({"auto_commit": "judge_is_enough"}, ["auto_commit: judge_is_enough"]),
         ({"critical_path_behavior": "queue_follow_up"},
          ["remediation:", "critical_path_behavior: queue_follow_up"]),
         ({"remediation_attempts": 0}, ["remediation:", "retry_budget:", "max_attempts: 0"]),

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from processes.definition.load import Loaded, load
 from processes.definition.model import (
+    AutoCommit,
     Definition,
     Deliverable,
     Enforcement,
@@ -107,6 +108,7 @@ def test_everything_a_file_can_say_is_read() -> None:
     assert definition.remediation_instructions["evidence_gap"] == "Find proof."
     assert definition.policy.max_attempts == 4
     assert definition.policy.lint_commands is LintCommands.PLAN
+    assert definition.policy.auto_commit is AutoCommit.JUDGE_IS_ENOUGH
     assert definition.policy.gates_without_sandbox is GatesWithoutSandbox.MEDIUM
     assert (phase.gates_without_sandbox, phase.may_lower_tier) == (GatesWithoutSandbox.MEDIUM, True)
     assert definition.policy.gate_seconds == {"test": 600}
