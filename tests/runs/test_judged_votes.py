@@ -39,11 +39,11 @@ def says(server: ModelServer, *votes: str) -> None:
 
 @pytest.mark.extended
 @pytest.mark.parametrize(
-    ("votes", "verdict", "reason_code", "confidence"),
+    ("votes", "verdict", "reason_code", "confidence", "vote_share"),
     [
-        ((PASSING,) * 5, "accept", None, 1.0),
-        ((PASSING, FAILING, PASSING, PASSING, PASSING), "accept", "vote_divergence", 0.8),
-        ((FAILING, FAILING, PASSING, FAILING, PASSING), "reject", "vote_rejected", 0.4),
+        ((PASSING,) * 5, "accept", None, 0.9, 1.0),
+        ((PASSING, FAILING, PASSING, PASSING, PASSING), "accept", "vote_divergence", 0.74, 0.8),
+        ((FAILING, FAILING, PASSING, FAILING, PASSING), "reject", "vote_rejected", 0.58, 0.4),
     ],
 )
 def test_a_majority_decides_and_whoever_disagreed_brings_a_review(
@@ -53,13 +53,15 @@ def test_a_majority_decides_and_whoever_disagreed_brings_a_review(
     verdict: str,
     reason_code: str | None,
     confidence: float,
+    vote_share: float,
 ) -> None:
     says(server, *votes)
 
     run = agent.submit(tier=3)
 
     assert (run["verdict"], run["reason_code"]) == (verdict, reason_code)
-    assert (run["confidence"], run["tier_achieved"]) == (confidence, 3)
+    assert (run["confidence"], run["tier_achieved"]) == (pytest.approx(confidence), 3)
+    assert run["vote_share"] == vote_share
     assert sorted(vote["passed"] for vote in run["votes"]) == sorted(
         one == PASSING for one in votes
     )
