@@ -143,6 +143,26 @@ def test_the_next_step_fits_what_became_of_the_task(
     assert sentence in wording.next_step(run, action)
 
 
+@pytest.mark.parametrize(
+    ("action", "outcome", "review_state", "sentence"),
+    [
+        (Action.REVIEW_BRANCH, Outcome.PASS, "not_required", "No review is required."),
+        (Action.REVIEW_BRANCH, Outcome.PASS, "pending", "until a person has looked at it."),
+        (Action.REVIEW_BRANCH, Outcome.PARTIAL_VERIFIED, "not_required", "but not all of it"),
+        (Action.AUTO_COMMIT, Outcome.PASS, "not_required", "Nothing is left to do"),
+        (Action.AUTO_COMMIT, Outcome.PASS, "pending", "Nothing is left to do"),
+    ],
+)
+def test_the_next_step_names_a_person_only_if_one_is_asked(
+    action: Action, outcome: Outcome, review_state: str, sentence: str
+) -> None:
+    run = Run(
+        task=Task(max_attempts=3), verdict="accept", outcome=outcome, review_state=review_state
+    )
+
+    assert sentence in wording.next_step(run, action)
+
+
 def test_an_open_run_asks_again_and_a_finished_one_does_not() -> None:
     project = make_project()
     running, finished = make_run(project, state=RunState.RUNNING), make_run(project)

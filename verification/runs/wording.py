@@ -169,6 +169,7 @@ NEXT_STEPS = {
     Action.REVERT: "Take the work back: it cannot be used as it is.",
 }
 
+NOT_REVIEWED = "The work can be used. No review is required."
 PARTLY = "The work can be used, but not all of it is verified: what is not, is listed below."
 
 NOT_BLAMED = "The work is not blamed and no attempt was counted."
@@ -197,13 +198,16 @@ INSTALL_IT = (
 
 
 def next_step(run: Run, action: str) -> str:
-    """What follows from the action, for whoever did the work."""
+    """Say what to do next, for whoever did the work."""
     said: str = NEXT_STEPS.get(action, "")  # type: ignore[call-overload]
     task = run.task
     if not said:
         return ""
-    if action == Action.AUTO_COMMIT and run.outcome == Outcome.PARTIAL_VERIFIED:
-        return PARTLY
+    needs_nobody = action == Action.AUTO_COMMIT or run.review_state == "not_required"
+    if run.verdict == Verdict.ACCEPT and needs_nobody:
+        if run.outcome == Outcome.PARTIAL_VERIFIED:
+            return PARTLY
+        return NOT_REVIEWED if action == Action.REVIEW_BRANCH else said
     if task.exhausted and run.verdict == Verdict.REJECT:
         if run.rerun_execution:
             return "Nothing: the task was tried again since and takes no more submissions."
