@@ -61,7 +61,7 @@ def finish(
     Raises:
         LeaseLost: another worker holds the run.
     """
-    keeping.keep_texts(work, conclude(case, tiers))
+    keeping.keep_texts(work, (artefact for report in tiers for artefact in report.artefacts))
 
     def store() -> None:
         with transaction.atomic():

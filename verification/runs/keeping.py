@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from processes.selectors import rule_version_ids
 from verification.engine import climb
 from verification.engine import finding as engine
+from verification.engine.claims import settlement
 from verification.engine.judges.asking import Ballot
 from verification.runs.evidence_store import digest_of, name_blobs, store_contents
 from verification.runs.gating.keeping import keep_gates
@@ -15,10 +16,10 @@ from verification.runs.models import Artefact, Finding, Vote
 from verification.runs.work import Begun, Work
 
 
-def keep_texts(work: Work, conclusion: climb.Conclusion) -> None:
+def keep_texts(work: Work, artefacts: Iterable[settlement.Artefact]) -> None:
     """Store what the evaluation wrote, before the transaction that names it."""
-    if conclusion.artefacts:
-        store_contents(work.project, [one.content for one in conclusion.artefacts])
+    if contents := [artefact.content for artefact in artefacts]:
+        store_contents(work.project, contents)
 
 
 @dataclass(frozen=True, slots=True)

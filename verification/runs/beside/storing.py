@@ -61,7 +61,7 @@ _TIERS = """
 def keep_texts(made: Sequence[Evaluated]) -> None:
     """Store what evaluations wrote, before the transaction that names it."""
     for one in made:
-        keeping.keep_texts(one.loaded.work, one.conclusion)
+        keeping.keep_texts(one.loaded.work, one.conclusion.artefacts)
 
 
 def store(made: Sequence[Evaluated]) -> dict[Key, int]:
