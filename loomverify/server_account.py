@@ -74,9 +74,8 @@ def socket_folder(folder: Path, account: pwd.struct_passwd | None) -> Path:
 
 def remove_socket_folder(folder: Path) -> None:
     """Remove the folder that `socket_folder` made for a server that no longer runs."""
-    short = _short_folder(folder, folder.stat().st_uid)
     with suppress(OSError):
-        short.rmdir()
+        _short_folder(folder, folder.stat().st_uid).rmdir()
 
 
 def _short_folder(folder: Path, owner: int) -> Path:

@@ -26,7 +26,7 @@ from verification.engine.finding import (
 from verification.engine.gates import GateReport
 from verification.engine.gating.findings import ask as ask_gates
 from verification.engine.judges import semantic, voting
-from verification.engine.judges.asking import Ballot
+from verification.engine.judges.asking import Ballot, share_of_passes
 from verification.engine.judges.blaming import lost_answer
 from verification.engine.outcome import (
     Action,
@@ -86,9 +86,7 @@ class Conclusion:
 
     @property
     def vote_share(self) -> float | None:
-        if not self.ballots:
-            return None
-        return sum(ballot.passed is True for ballot in self.ballots) / len(self.ballots)
+        return share_of_passes(self.ballots) if self.ballots else None
 
     @property
     def reruns_execution(self) -> bool:

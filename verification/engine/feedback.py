@@ -19,7 +19,14 @@ from verification.engine.feedback_text import (
 )
 from verification.engine.finding import Finding
 from verification.engine.outcome import FindingVerdict, Outcome, Verdict
-from verification.engine.progress import EarlierFindings, Progress, SinceLast, compare, summarize
+from verification.engine.progress import (
+    COUNTED,
+    EarlierFindings,
+    Progress,
+    SinceLast,
+    compare,
+    summarize,
+)
 from verification.engine.reasons import reason
 
 MAX_LINES = 40
@@ -28,7 +35,6 @@ MAX_SUGGESTION_CHARS = 4_000
 CUSTOM_REJECTED = "custom_rejected"
 MAX_EARLIER_LINES = 10
 NO_PROGRESS = Progress()
-_SPEAKS = (Enforcement.HARD, Enforcement.ADVISORY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +107,7 @@ def feedback(
     `repeats` is how often the same work came again in a row; `was_counted`: it used up an attempt
     before. `progress` compares the findings with those of the task's earlier attempts.
     """
-    told = [one for one in conclusion.findings if one.enforcement in _SPEAKS]
+    told = [one for one in conclusion.findings if one.enforcement in COUNTED]
     earlier = Feedback(
         resolved=tuple(_item(finding, NO_PROGRESS) for finding in progress.resolved),
         not_checked=tuple(_item(finding, NO_PROGRESS) for finding in progress.not_checked),

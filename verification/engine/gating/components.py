@@ -69,11 +69,10 @@ SUFFIXES = {
     Language.PHP: (".php",),
     Language.DOTNET: (".cs", ".fs", ".vb"),
 }
-_CODE = (
+CODE_SUFFIXES = (
     *(ending for endings in SUFFIXES.values() for ending in endings),
     *(".c", ".cc", ".cpp", ".cxx", ".h", ".hpp", ".sh", ".bats"),
 )
-CODE_SUFFIXES = _CODE
 """Suffixes of files that hold code."""
 _MAKES = re.compile(r"(?:`|^[\s$>*-]*)make(?=[\s`]|$)", re.MULTILINE)
 """The plan names a command of it."""
@@ -218,7 +217,7 @@ def _only_joins(component: Component, others: Sequence[Component], paths: Sequen
     return all(
         path.startswith(starts) or not IGNORED.isdisjoint(path.split("/"))
         for path in component.all_of(paths)
-        if path.endswith(_CODE)
+        if path.endswith(CODE_SUFFIXES)
     )
 
 

@@ -149,6 +149,11 @@ class Ballot:
     why: str = ""
 
 
+def share_of_passes(ballots: Sequence[Ballot]) -> float:
+    """Passes by all votes, 0 to 1; at least one vote."""
+    return sum(ballot.passed is True for ballot in ballots) / len(ballots)
+
+
 @dataclass(frozen=True, slots=True)
 class CustomAnswer:
     """How a custom verifier ended.

@@ -11,7 +11,7 @@ from processes.definition.model import Enforcement
 from verification.engine import policy
 from verification.engine.case import Case
 from verification.engine.finding import Finding
-from verification.engine.judges.asking import Answer, Ballot
+from verification.engine.judges.asking import Answer, Ballot, share_of_passes
 from verification.engine.judges.blaming import findings_of
 from verification.engine.judges.weighing import weigh
 from verification.engine.outcome import FindingVerdict, Source
@@ -113,11 +113,6 @@ def confidence_of(case: Case, votes: Sequence[Vote]) -> float | None:
     return math.fsum(named) / len(named) if named else case.verifier.limits.assumed_confidence
 
 
-def share_of_passes(votes: Sequence[Vote]) -> float:
-    """Passes by all votes, 0 to 1."""
-    return _passes(votes) / len(votes)
-
-
 def _passes(votes: Sequence[Vote]) -> int:
     return sum(vote.passed is True for vote in votes)
 
@@ -150,7 +145,7 @@ def _divergence(case: Case, votes: Sequence[Vote], *, is_decided: bool) -> tuple
 
 def _low(case: Case, votes: Sequence[Vote]) -> tuple[Finding, ...]:
     """A remark if the votes are too divided, or too unsure, for the floor of the phase."""
-    floor, share = case.phase.confidence_floor, share_of_passes(votes)
+    floor, share = case.phase.confidence_floor, share_of_passes([vote.ballot for vote in votes])
     confidence = confidence_of(case, votes)
     if case.is_legacy:
         return ()
