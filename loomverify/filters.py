@@ -27,7 +27,7 @@ class AddressFilters:
         return {name: value for name, value in values.items() if value}
 
 
-def one_of(name: str, value: str, allowed: Iterable[str]) -> str:
+def check_choice(name: str, value: str, allowed: Iterable[str]) -> str:
     """Return the value of a filter that takes one of a closed set, or is empty.
 
     Raises:

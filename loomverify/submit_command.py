@@ -118,7 +118,7 @@ def _submit(options: argparse.Namespace, progress: ProgressLine) -> Body:
         }
         task_file = TaskFile(options.folder)
         try:
-            kept = _kept_task(options, run["task"], task_file, client)
+            kept = _find_or_begin_task(options, run["task"], task_file, client)
             if kept is not None:
                 run["task"]["id"] = kept.id
             progress.say("submitting")
@@ -138,7 +138,7 @@ def _submit(options: argparse.Namespace, progress: ProgressLine) -> Body:
     return answer
 
 
-def _kept_task(
+def _find_or_begin_task(
     options: argparse.Namespace, task: Body, task_file: TaskFile, client: Client
 ) -> KeptTask | None:
     """Return the task that the folder keeps, or begin one; None where the caller names the task.

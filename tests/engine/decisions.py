@@ -7,7 +7,7 @@ from typing import Any
 from processes.definition.model import Phase, ScoreLoop
 from verification.engine import policy
 from verification.engine.attempts import TaskHistory
-from verification.engine.decision import Known, RunDecision, TaskState, decide_run
+from verification.engine.decision import RunDecision, RunFacts, TaskState, decide_run
 from verification.engine.finding import Finding, with_fingerprints
 from verification.engine.gates import GateReport
 from verification.engine.outcome import Status
@@ -21,11 +21,11 @@ GOOD = Rating(3, 2, 2, 2, 1)
 POOR = Rating(1, 1, 0.5, 0.5, 0)
 
 
-def known_of(*findings: Finding, score: ScoreLoop | None = None, **fields: Any) -> Known:
+def facts_of(*findings: Finding, score: ScoreLoop | None = None, **fields: Any) -> RunFacts:
     """A run of tier 1 with these findings; `score` is the loop of its phase."""
     usual: dict[str, Any] = {"flags": Flags(), "tier_requested": 1, "tier_achieved": 1}
     ordered = policy.ordered(with_fingerprints(findings), {})
-    return Known(ordered, phase=Phase("p", score=score), **{**usual, **fields})
+    return RunFacts(ordered, phase=Phase("p", score=score), **{**usual, **fields})
 
 
 def task_at(used: int = 0, submissions: int = 0, most: int = 3, **fields: Any) -> TaskState:
@@ -33,5 +33,5 @@ def task_at(used: int = 0, submissions: int = 0, most: int = 3, **fields: Any) -
     return TaskState(TaskHistory(most, used, submissions), "work", **fields)
 
 
-def decided(known: Known, task: TaskState | None = None) -> RunDecision:
-    return decide_run(known, task or task_at())
+def decided(facts: RunFacts, task: TaskState | None = None) -> RunDecision:
+    return decide_run(facts, task or task_at())

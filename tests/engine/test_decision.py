@@ -15,7 +15,7 @@ from tests.engine.decisions import (
     PASSED_TESTS,
     POOR,
     decided,
-    known_of,
+    facts_of,
     task_at,
 )
 from tests.engine.judges import judged, reply
@@ -117,7 +117,7 @@ def gate_code(code: str, **fields: Any) -> Finding:
 def test_the_confidence_level_follows_from_everything_that_is_known(
     findings: list[Finding], facts: dict[str, Any], verdict: Verdict, level: ConfidenceLevel
 ) -> None:
-    decision = decided(known_of(*findings, **facts))
+    decision = decided(facts_of(*findings, **facts))
 
     assert (decision.decision.verdict, decision.confidence_level) == (verdict, level)
 
@@ -140,20 +140,20 @@ def test_only_a_reject_with_attempts_left_runs_the_work_again(
 ) -> None:
     history = TaskHistory(3, used, used, repeats, "work" if repeats else "")
 
-    decision = decided(known_of(*findings), TaskState(history, "work"))
+    decision = decided(facts_of(*findings), TaskState(history, "work"))
 
     assert decision.action is action
 
 
 def test_an_accept_with_passed_tests_is_committed() -> None:
-    assert decided(known_of(**TESTED), task_at(used=2)).action is Action.AUTO_COMMIT
+    assert decided(facts_of(**TESTED), task_at(used=2)).action is Action.AUTO_COMMIT
 
 
 def test_only_a_repeated_submission_changes_the_reason() -> None:
-    known = known_of(finding(reason_code="syntax_invalid"))
+    facts = facts_of(finding(reason_code="syntax_invalid"))
     history = TaskHistory(9, 1, 3, repeats=2, last_candidate_sha256="work")
 
-    once, last = decided(known, task_at(used=2)), decided(known, TaskState(history, "work"))
+    once, last = decided(facts, task_at(used=2)), decided(facts, TaskState(history, "work"))
 
     repeated = REASONS["repeated_candidate"]
     assert once.decision.reason_code == "syntax_invalid"
@@ -161,12 +161,12 @@ def test_only_a_repeated_submission_changes_the_reason() -> None:
     assert last.decision.reason_code == last.accounted.terminal == repeated.code
     assert last.decision.severity_class is repeated.severity_class
     assert last.decision.retry_strategy is repeated.retry_strategy
-    assert (last.findings, last.decision.verdict) == (known.findings, REJECT)
+    assert (last.findings, last.decision.verdict) == (facts.findings, REJECT)
 
 
 @check_rows("code", [*REASONS])
 def test_each_reason_but_an_output_of_the_wrong_shape_counts_an_attempt(code: str) -> None:
-    decision = decided(known_of(finding(reason_code=code)))
+    decision = decided(facts_of(finding(reason_code=code)))
 
     is_reject = decision.decision.verdict is REJECT
     assert decision.accounted.counted is (is_reject and code != "invalid_output")
@@ -179,7 +179,7 @@ RATED: Any = {**JUDGED, "score": LOOP}
 
 
 def test_work_below_the_threshold_is_revised_by_the_lowest_parts() -> None:
-    decision = decided(known_of(ratings=(POOR,), **RATED))
+    decision = decided(facts_of(ratings=(POOR,), **RATED))
 
     (below,) = decision.findings
     assert decision.decision.verdict is REJECT
@@ -204,7 +204,7 @@ def test_work_below_the_threshold_is_revised_by_the_lowest_parts() -> None:
 def test_work_below_the_threshold_that_cannot_be_revised_is_undecided(
     task: TaskState, loop: ScoreLoop, decision: LoopDecision
 ) -> None:
-    run = decided(known_of(ratings=(POOR,), **{**RATED, "score": loop}), task)
+    run = decided(facts_of(ratings=(POOR,), **{**RATED, "score": loop}), task)
 
     assert (run.decision.verdict, run.decision.reason_code) == (UNDECIDED, "below_threshold")
     assert run.decision.review_reasons == ("below_threshold",)
@@ -217,7 +217,7 @@ def test_work_below_the_threshold_that_cannot_be_revised_is_undecided(
 
 @pytest.mark.parametrize("rating", [GOOD, Rating(2.5, 2, 1, 2, 0.5)])
 def test_work_that_reaches_the_threshold_is_finished(rating: Rating) -> None:
-    decision = decided(known_of(ratings=(rating,), **RATED))
+    decision = decided(facts_of(ratings=(rating,), **RATED))
 
     assert (decision.decision.verdict, decision.action) == (ACCEPT, Action.AUTO_COMMIT)
     assert decision.score is not None
@@ -227,8 +227,8 @@ def test_work_that_reaches_the_threshold_is_finished(rating: Rating) -> None:
 
 
 def test_the_finding_of_the_score_names_its_rule_and_tier() -> None:
-    (judged_one,) = decided(known_of(ratings=(POOR,), **RATED)).findings
-    (unjudged,) = decided(known_of(score=LOOP, tier_achieved=0)).findings
+    (judged_one,) = decided(facts_of(ratings=(POOR,), **RATED)).findings
+    (unjudged,) = decided(facts_of(score=LOOP, tier_achieved=0)).findings
 
     assert (judged_one.rule, judged_one.tier) == ("score", 2)
     assert (unjudged.rule, unjudged.tier) == ("score", 1)
@@ -263,15 +263,15 @@ FAILED_LINT = GateReport("lint", Status.FAILED, "a", exit_code=1, problem_count=
     ],
 )
 def test_the_lowest_parts_are_those_that_make_the_score(facts: dict[str, Any], lowest: str) -> None:
-    (finding_of_score,) = decided(known_of(score=LOOP, **facts)).findings
+    (finding_of_score,) = decided(facts_of(score=LOOP, **facts)).findings
 
     assert finding_of_score.message.partition("Lowest parts: ")[2] == lowest
 
 
 def test_the_score_of_gates_is_told_without_a_loop() -> None:
-    with_gates = decided(known_of(gates=(PASSED_BUILD,))).score
-    silent = replace(known_of(gates=(PASSED_BUILD,)), phase=Phase("p", gates=("build", "test")))
-    unread = decided(known_of(gates=(replace(PASSED_BUILD, status=Status.ERROR),))).score
+    with_gates = decided(facts_of(gates=(PASSED_BUILD,))).score
+    silent = replace(facts_of(gates=(PASSED_BUILD,)), phase=Phase("p", gates=("build", "test")))
+    unread = decided(facts_of(gates=(replace(PASSED_BUILD, status=Status.ERROR),))).score
 
     assert with_gates is not None
     assert with_gates.total == 4
@@ -280,9 +280,9 @@ def test_the_score_of_gates_is_told_without_a_loop() -> None:
         "gate error: test told nothing"
     ]
     assert unread is None
-    assert decided(known_of()).score is None
-    assert decided(known_of(ratings=(GOOD,), **JUDGED)).score is None
-    assert decided(known_of()).loop is None
+    assert decided(facts_of()).score is None
+    assert decided(facts_of(ratings=(GOOD,), **JUDGED)).score is None
+    assert decided(facts_of()).loop is None
 
 
 @pytest.mark.parametrize(
@@ -298,18 +298,18 @@ def test_the_score_of_gates_is_told_without_a_loop() -> None:
 def test_a_submission_that_counts_no_attempt_may_be_revised_at_the_last_one(
     task: TaskState,
 ) -> None:
-    run = decided(known_of(ratings=(POOR,), **{**RATED, "score": ScoreLoop()}), task)
+    run = decided(facts_of(ratings=(POOR,), **{**RATED, "score": ScoreLoop()}), task)
 
     assert (run.decision.verdict, run.decision.reason_code) == (REJECT, "below_threshold")
     assert (run.accounted.counted, run.action) == (False, Action.RETRY)
 
 
 def test_the_loop_says_which_iteration_it_was_and_why_it_ended() -> None:
-    last = decided(known_of(ratings=(POOR,), **RATED), task_at(used=2, submissions=2, most=9)).loop
+    last = decided(facts_of(ratings=(POOR,), **RATED), task_at(used=2, submissions=2, most=9)).loop
     again = decided(
-        known_of(ratings=(POOR,), **RATED), task_at(submissions=2, is_new_submission=False)
+        facts_of(ratings=(POOR,), **RATED), task_at(submissions=2, is_new_submission=False)
     ).loop
-    ended = decided(known_of(finding(), **RATED), task_at(used=2, submissions=1)).loop
+    ended = decided(facts_of(finding(), **RATED), task_at(used=2, submissions=1)).loop
 
     assert last is not None
     assert last.why == "Iteration 3 of 3 was the last; the score is 3."
@@ -322,15 +322,15 @@ def test_the_loop_says_which_iteration_it_was_and_why_it_ended() -> None:
 def test_a_final_reject_ends_the_task_and_a_second_look_is_no_new_submission() -> None:
     rejected = finding(reason_code="custom_rejected")
 
-    final = decided(known_of(rejected, is_final=True)).accounted
-    again = decided(known_of(rejected), task_at(submissions=1, is_new_submission=False)).accounted
+    final = decided(facts_of(rejected, is_final=True)).accounted
+    again = decided(facts_of(rejected), task_at(submissions=1, is_new_submission=False)).accounted
 
     assert (final.terminal, final.history.submissions) == ("custom_rejected", 1)
     assert (again.terminal, again.history.submissions) == ("", 1)
 
 
 def test_a_phase_that_asks_for_a_score_accepts_nothing_without_one() -> None:
-    decision = decided(known_of(**RATED))
+    decision = decided(facts_of(**RATED))
 
     assert decision.decision.verdict is UNDECIDED
     assert decision.decision.reason_code == "score_missing"
@@ -339,8 +339,8 @@ def test_a_phase_that_asks_for_a_score_accepts_nothing_without_one() -> None:
 
 
 def test_the_score_adds_nothing_to_a_reject_or_to_doubt() -> None:
-    rejected = decided(known_of(finding(), ratings=(POOR,), **RATED))
-    doubted = decided(known_of(finding(verdict=FindingVerdict.UNKNOWN), ratings=(POOR,), **RATED))
+    rejected = decided(facts_of(finding(), ratings=(POOR,), **RATED))
+    doubted = decided(facts_of(finding(verdict=FindingVerdict.UNKNOWN), ratings=(POOR,), **RATED))
 
     assert [one.reason_code for one in rejected.findings] == ["rule_violated"]
     assert [one.reason_code for one in doubted.findings] == ["rule_violated"]
@@ -349,17 +349,17 @@ def test_the_score_adds_nothing_to_a_reject_or_to_doubt() -> None:
 
 
 def test_the_finding_of_the_score_keeps_its_fingerprint_while_the_score_changes() -> None:
-    first = decided(known_of(ratings=(POOR,), **RATED)).findings[0]
-    second = decided(known_of(ratings=(replace(POOR, testing=2.0),), **RATED)).findings[0]
+    first = decided(facts_of(ratings=(POOR,), **RATED)).findings[0]
+    second = decided(facts_of(ratings=(replace(POOR, testing=2.0),), **RATED)).findings[0]
 
     assert first.message != second.message
     assert first.fingerprint == second.fingerprint == FINGERPRINT
 
 
 def test_a_decision_of_a_person_stays_counted() -> None:
-    settled = decided(known_of(finding())).accounted
+    settled = decided(facts_of(finding())).accounted
 
-    decision = decided(known_of(), replace(task_at(used=1), settled=settled))
+    decision = decided(facts_of(), replace(task_at(used=1), settled=settled))
 
     assert decision.accounted is settled
 
@@ -367,7 +367,7 @@ def test_a_decision_of_a_person_stays_counted() -> None:
 def test_a_run_that_a_person_decided_is_not_retried_without_attempts() -> None:
     settled = Accounted(TaskHistory(3, 3, 3), 3)
 
-    decision = decided(known_of(finding()), replace(task_at(used=3), settled=settled))
+    decision = decided(facts_of(finding()), replace(task_at(used=3), settled=settled))
 
     assert decision.action is Action.REVERT
 

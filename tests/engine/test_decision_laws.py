@@ -13,7 +13,7 @@ from tests.engine.strategies import gate_reports
 from tests.tiers import long_search
 from verification.engine import policy
 from verification.engine.attempts import TaskHistory
-from verification.engine.decision import Known, RunDecision, TaskState
+from verification.engine.decision import RunDecision, RunFacts, TaskState
 from verification.engine.finding import Finding, with_fingerprints
 from verification.engine.gates import GateReport, all_tests_passed, build_passed
 from verification.engine.outcome import (
@@ -68,10 +68,10 @@ LOOPS = st.none() | st.builds(
 
 
 @st.composite
-def known_runs(draw: st.DrawFn) -> Known:
+def run_facts(draw: st.DrawFn) -> RunFacts:
     findings = with_fingerprints(draw(st.lists(FINDINGS, max_size=3)))
     tier = draw(st.integers(1, 3))
-    return Known(
+    return RunFacts(
         findings=policy.ordered(findings, {}),
         flags=draw(st.sampled_from([Flags(), Flags(), LEGACY_FLAGS])),
         phase=Phase("p", score=draw(LOOPS)),
@@ -117,21 +117,21 @@ def codes(run: RunDecision) -> set[str]:
 
 
 @long_search(EXAMPLES)
-@given(known_runs(), task_states())
-def test_what_is_committed_without_a_person_is_sure(known: Known, task: TaskState) -> None:
-    run = decided(known, task)
+@given(run_facts(), task_states())
+def test_what_is_committed_without_a_person_is_sure(facts: RunFacts, task: TaskState) -> None:
+    run = decided(facts, task)
 
     if run.action is not Action.AUTO_COMMIT:
         return
     assert run.decision.verdict is ACCEPT
     assert run.confidence_level is ConfidenceLevel.HIGH
     assert run.decision.outcome is not Outcome.PARTIAL_VERIFIED
-    assert known.tier_achieved >= known.tier_requested
-    if known.phase.score is not None:
+    assert facts.tier_achieved >= facts.tier_requested
+    if facts.phase.score is not None:
         assert run.loop is not None
         assert run.score is not None
         assert run.loop.decision is LoopDecision.FINISH
-        assert run.score.total >= known.phase.score.threshold
+        assert run.score.total >= facts.phase.score.threshold
         assert run.score.source is not ScoreSource.NEITHER
     certain = [one for one in run.findings if one.place.get("certain", True)]
     assert not any(
@@ -140,17 +140,17 @@ def test_what_is_committed_without_a_person_is_sure(known: Known, task: TaskStat
         and one.enforcement is not Enforcement.OBSERVE
         for one in certain
     )
-    assert all_tests_passed(known.gates) or known.tier_achieved >= 2
-    if known.changes_code and known.auto_commit is not AutoCommit.JUDGE_IS_ENOUGH:
-        assert all_tests_passed(known.gates) or build_passed(known.gates)
+    assert all_tests_passed(facts.gates) or facts.tier_achieved >= 2
+    if facts.changes_code and facts.auto_commit is not AutoCommit.JUDGE_IS_ENOUGH:
+        assert all_tests_passed(facts.gates) or build_passed(facts.gates)
     doubts = {"low_confidence", "vote_divergence", "no_tests", "gate_error", "gate_contradiction"}
     assert not codes(run) & (doubts | {"sandbox_unavailable", "output_empty"})
 
 
 @long_search(EXAMPLES)
-@given(known_runs(), task_states())
-def test_actions_levels_and_verdicts_agree(known: Known, task: TaskState) -> None:
-    run = decided(known, task)
+@given(run_facts(), task_states())
+def test_actions_levels_and_verdicts_agree(facts: RunFacts, task: TaskState) -> None:
+    run = decided(facts, task)
 
     verdict, level, action = run.decision.verdict, run.confidence_level, run.action
     assert (action is Action.AUTO_COMMIT) is (level is ConfidenceLevel.HIGH)
@@ -164,17 +164,17 @@ def test_actions_levels_and_verdicts_agree(known: Known, task: TaskState) -> Non
 
 
 @long_search(EXAMPLES)
-@given(known_runs(), task_states())
+@given(run_facts(), task_states())
 def test_a_score_below_the_threshold_is_never_accepted_or_reverted(
-    known: Known, task: TaskState
+    facts: RunFacts, task: TaskState
 ) -> None:
-    run = decided(known, task)
+    run = decided(facts, task)
 
-    loop = known.phase.score
+    loop = facts.phase.score
     if loop is None:
         assert run.loop is None
         assert not codes(run) & {"below_threshold", "score_missing"} - {
-            finding.reason_code for finding in known.findings
+            finding.reason_code for finding in facts.findings
         }
         return
     assert run.score is not None
@@ -185,7 +185,7 @@ def test_a_score_below_the_threshold_is_never_accepted_or_reverted(
         is_reached and run.decision.verdict is ACCEPT
     )
     assert run.decision.verdict is not ACCEPT or run.loop.decision is LoopDecision.FINISH
-    if run.decision.reason_code == "below_threshold" and run.findings != known.findings:
+    if run.decision.reason_code == "below_threshold" and run.findings != facts.findings:
         assert run.action is not Action.REVERT
         if run.decision.verdict is REJECT and task.may_count and not run.accounted.terminal:
             is_known = task.submission_hash in task.history.counted_sha256s
@@ -195,22 +195,22 @@ def test_a_score_below_the_threshold_is_never_accepted_or_reverted(
 
 
 @long_search(EXAMPLES)
-@given(known_runs(), task_states(), st.data())
+@given(run_facts(), task_states(), st.data())
 def test_more_doubt_never_makes_a_run_surer(
-    known: Known, task: TaskState, data: st.DataObject
+    facts: RunFacts, task: TaskState, data: st.DataObject
 ) -> None:
     """Another finding never leads to a commit."""
     finding = with_fingerprints([data.draw(FINDINGS)])
-    worse = replace(known, findings=policy.ordered([*known.findings, *finding], {}))
+    worse = replace(facts, findings=policy.ordered([*facts.findings, *finding], {}))
 
-    before, after = decided(known, task), decided(worse, task)
+    before, after = decided(facts, task), decided(worse, task)
 
     assert after.action is not Action.AUTO_COMMIT or before.action is Action.AUTO_COMMIT
     assert after.decision.verdict is not ACCEPT or before.decision.verdict is ACCEPT
 
 
-@given(known_runs(), task_states())
-def test_the_order_of_findings_plays_no_part(known: Known, task: TaskState) -> None:
-    reversed_findings = policy.ordered(reversed(known.findings), {})
+@given(run_facts(), task_states())
+def test_the_order_of_findings_plays_no_part(facts: RunFacts, task: TaskState) -> None:
+    reversed_findings = policy.ordered(reversed(facts.findings), {})
 
-    assert decided(replace(known, findings=reversed_findings), task) == decided(known, task)
+    assert decided(replace(facts, findings=reversed_findings), task) == decided(facts, task)

@@ -22,16 +22,16 @@ NEW, REMAINS, BACK = SinceLast.NEW, SinceLast.REMAINS, SinceLast.BACK
 CLEAN = evaluate(output="fine")
 
 
-def named(*findings: Finding) -> tuple[Finding, ...]:
+def fingerprinted(*findings: Finding) -> tuple[Finding, ...]:
     return with_fingerprints(findings)
 
 
 def conclusion(*findings: Finding, **changes: Any) -> Conclusion:
-    return replace(CLEAN, findings=named(*findings), **changes)
+    return replace(CLEAN, findings=fingerprinted(*findings), **changes)
 
 
 def problem(rule: str, **fields: Any) -> Finding:
-    return named(finding(rule=rule, message=f"{rule} is violated.", **fields))[0]
+    return fingerprinted(finding(rule=rule, message=f"{rule} is violated.", **fields))[0]
 
 
 def rules(findings: Sequence[Finding]) -> list[str]:
@@ -85,7 +85,7 @@ def test_one_of_three_equal_problems_is_resolved() -> None:
 
 def test_what_a_judge_says_in_other_words_remains() -> None:
     first = problem("cites-sources", source=Source.LLM, tier=2)
-    second = named(replace(first, message="No source is given.", quote="Sales rose."))[0]
+    second = fingerprinted(replace(first, message="No source is given.", quote="Sales rose."))[0]
 
     progress = compare(conclusion(second, tier_achieved=2), EarlierFindings(open=(first,)))
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from processes.definition.model import ScoreLoop
 from tests.engine.cases import judged_case, llm, ports
-from tests.engine.decisions import decided, known_of
+from tests.engine.decisions import decided, facts_of
 from tests.engine.judges import judged, reply
 from verification.engine.climb import climb, conclude
 from verification.engine.fakes import ScriptedJudge
@@ -188,7 +188,7 @@ def test_where_no_judge_gave_anything_no_part_is_told() -> None:
 
 
 def score_of(*ratings: Rating) -> Any:
-    return decided(known_of(ratings=ratings, score=ScoreLoop())).score
+    return decided(facts_of(ratings=ratings, score=ScoreLoop())).score
 
 
 ZERO = {**GIVEN, "correctness": 0}

@@ -16,7 +16,7 @@ from verification.engine.claims.labels import ClaimCounts, counted_claims, total
 from verification.engine.claims.settlement import Artefact, CountedClaim, RemediationDraft
 from verification.engine.claims.support import Support
 from verification.engine.claims.unconfirmed import Settled, settle
-from verification.engine.decision import Known, TaskState, changes_code, decide_run
+from verification.engine.decision import RunFacts, TaskState, changes_code, decide_run
 from verification.engine.finding import (
     Finding,
     TraceEntry,
@@ -129,7 +129,7 @@ def conclude(case: Case, tiers: Sequence[TierReport], task: TaskState | None = N
     rule_order = _rule_order(case)
     gates = tuple(gate for report in tiers for gate in report.gates)
     ratings = tuple(rating for report in tiers for rating in report.ratings)
-    known = Known(
+    facts = RunFacts(
         findings=policy.ordered(findings, rule_order),
         flags=case.verifier.flags,
         phase=case.phase,
@@ -144,7 +144,7 @@ def conclude(case: Case, tiers: Sequence[TierReport], task: TaskState | None = N
         is_final=any(report.is_final for report in tiers),
         rule_order=rule_order,
     )
-    decided = decide_run(known, task or task_of(case))
+    decided = decide_run(facts, task or task_of(case))
     decision = decided.decision
     counted = _counted_claims(case, tiers)
     return Conclusion(
@@ -154,7 +154,7 @@ def conclude(case: Case, tiers: Sequence[TierReport], task: TaskState | None = N
         severity_class=decision.severity_class,
         findings=decided.findings,
         trace=_whole_trace(case, tiers),
-        tier_achieved=known.tier_achieved,
+        tier_achieved=facts.tier_achieved,
         confidence=_confidence(decision.verdict, tiers),
         confidence_level=decided.confidence_level,
         retry_strategy=decision.retry_strategy,
@@ -167,7 +167,7 @@ def conclude(case: Case, tiers: Sequence[TierReport], task: TaskState | None = N
         artefacts=tuple(artefact for report in tiers for artefact in report.artefacts),
         remediations=remediation.drafts(case, decision.verdict, decided.findings, counted),
         result=next((report.result for report in tiers if report.result is not None), None),
-        is_final=known.is_final,
+        is_final=facts.is_final,
         may_pass=decision.may_pass,
         gates=gates,
         ratings=ratings,

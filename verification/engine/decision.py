@@ -80,7 +80,7 @@ class TaskState:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class RunFacts:
     """Everything known about a run when it is decided. `findings` are in the policy's order.
 
     `tier_achieved` is the highest tier that gave an answer. `is_final`: a reject ends the task.
@@ -120,16 +120,16 @@ def changes_code(submission: Submission) -> bool:
     return any(file.path.lower().endswith(endings) for file in submission.files)
 
 
-def decide_run(known: Known, task: TaskState) -> RunDecision:
+def decide_run(facts: RunFacts, task: TaskState) -> RunDecision:
     """Decide a run from everything that is known about it and its task."""
-    findings = known.findings
-    decision = decide(findings, known.flags)
-    score = _score(known)
+    findings = facts.findings
+    decision = decide(findings, facts.flags)
+    score = _score(facts)
     iterations = task.history.submissions + task.is_new_submission
-    if decision.verdict is Verdict.ACCEPT and (shortfall := _shortfall(known, task, score)):
-        findings = ordered([*findings, shortfall], known.rule_order)
-        decision = decide(findings, known.flags)
-    accounted = _count(known, task, decision)
+    if decision.verdict is Verdict.ACCEPT and (shortfall := _shortfall(facts, task, score)):
+        findings = ordered([*findings, shortfall], facts.rule_order)
+        decision = decide(findings, facts.flags)
+    accounted = _count(facts, task, decision)
     if accounted.terminal == REPEATED_CANDIDATE:
         repeated = reason(REPEATED_CANDIDATE)
         decision = replace(
@@ -139,44 +139,44 @@ def decide_run(known: Known, task: TaskState) -> RunDecision:
             retry_strategy=repeated.retry_strategy,
         )
     loop = None
-    if known.phase.score is not None and score is not None:
+    if facts.phase.score is not None and score is not None:
         loop = loop_decision(
             score,
-            loop=known.phase.score,
+            loop=facts.phase.score,
             iterations=iterations,
             cost_usd=task.spent_usd,
             verdict=decision.verdict,
             is_below_threshold=decision.reason_code == BELOW_THRESHOLD,
             ended=accounted.history.exhausted_reason,
         )
-    level = _confidence_level(known, findings, decision)
+    level = _confidence_level(facts, findings, decision)
     return RunDecision(
         decision, findings, score, loop, accounted, level, _action(decision, level, accounted)
     )
 
 
-def _score(known: Known) -> Score | None:
+def _score(facts: RunFacts) -> Score | None:
     """The score of a phase that asks for one, or for gates. None if nothing was measured."""
-    if known.phase.score is None and not known.gates:
+    if facts.phase.score is None and not facts.gates:
         return None
-    totals = [rating.total for rating in known.ratings if rating.total is not None]
-    score = resolved(totals, measured(known.gates, known.phase.gates))
-    score = replace(score, semantic=semantic_parts(known.ratings))
-    is_asked = known.phase.score is not None
+    totals = [rating.total for rating in facts.ratings if rating.total is not None]
+    score = resolved(totals, measured(facts.gates, facts.phase.gates))
+    score = replace(score, semantic=semantic_parts(facts.ratings))
+    is_asked = facts.phase.score is not None
     return score if is_asked or score.source is not ScoreSource.NEITHER else None
 
 
-def _shortfall(known: Known, task: TaskState, score: Score | None) -> Finding | None:
+def _shortfall(facts: RunFacts, task: TaskState, score: Score | None) -> Finding | None:
     """What the score loop holds against work that is accepted otherwise.
 
     Below the threshold the agent revises while it may. After its last iteration a person decides.
     """
-    loop = known.phase.score
+    loop = facts.phase.score
     if loop is None or score is None:
         return None
     if score.source is ScoreSource.NEITHER:
         message = "The phase asks for a score, and neither gates nor a judge gave one."
-        return _score_finding(known, SCORE_MISSING, message, FindingVerdict.UNKNOWN)
+        return _score_finding(facts, SCORE_MISSING, message, FindingVerdict.UNKNOWN)
     if score.total >= loop.threshold:
         return None
     may_revise = (
@@ -188,7 +188,7 @@ def _shortfall(known: Known, task: TaskState, score: Score | None) -> Finding | 
     if lowest := _lowest_parts(score):
         message = f"{message} Lowest parts: {'; '.join(lowest)}."
     verdict = FindingVerdict.VIOLATED if may_revise else FindingVerdict.UNKNOWN
-    return _score_finding(known, BELOW_THRESHOLD, message, verdict)
+    return _score_finding(facts, BELOW_THRESHOLD, message, verdict)
 
 
 def _after_reject(task: TaskState) -> Accounted:
@@ -215,7 +215,7 @@ def _lowest_parts(score: Score) -> list[str]:
 
 
 def _score_finding(
-    known: Known, reason_code: str, message: str, verdict: FindingVerdict
+    facts: RunFacts, reason_code: str, message: str, verdict: FindingVerdict
 ) -> Finding:
     finding = Finding(
         rule=SCORE_RULE,
@@ -223,13 +223,13 @@ def _score_finding(
         message="",
         enforcement=Enforcement.HARD,
         verdict=verdict,
-        tier=max(1, known.tier_achieved),
+        tier=max(1, facts.tier_achieved),
     )
     # The fingerprint leaves out the message: its numbers change with each attempt.
     return replace(with_fingerprints([finding])[0], message=message)
 
 
-def _count(known: Known, task: TaskState, decision: Decision) -> Accounted:
+def _count(facts: RunFacts, task: TaskState, decision: Decision) -> Accounted:
     if task.settled is not None:
         return task.settled
     counts = not decision.reason_code or reason(decision.reason_code).counts_attempt
@@ -239,17 +239,17 @@ def _count(known: Known, task: TaskState, decision: Decision) -> Accounted:
         verdict=decision.verdict,
         is_new_submission=task.is_new_submission,
         counts_attempt=task.may_count and counts,
-        final=decision.reason_code if known.is_final else "",
+        final=decision.reason_code if facts.is_final else "",
     )
 
 
 def _confidence_level(
-    known: Known, findings: Sequence[Finding], decision: Decision
+    facts: RunFacts, findings: Sequence[Finding], decision: Decision
 ) -> ConfidenceLevel:
     if decision.verdict is Verdict.REJECT:
         return _level_of_reject(findings)
     is_whole = decision.verdict is Verdict.ACCEPT and decision.outcome in WHOLE_OUTCOMES
-    is_high = is_whole and _may_land(known, findings)
+    is_high = is_whole and _may_land(facts, findings)
     return ConfidenceLevel.HIGH if is_high else ConfidenceLevel.MEDIUM
 
 
@@ -269,27 +269,27 @@ def _level_of_reject(findings: Sequence[Finding]) -> ConfidenceLevel:
     return ConfidenceLevel.MEDIUM if in_doubt or by_judge else ConfidenceLevel.FAILED
 
 
-def _may_land(known: Known, findings: Sequence[Finding]) -> bool:
+def _may_land(facts: RunFacts, findings: Sequence[Finding]) -> bool:
     """Whether accepted work is sure enough to be committed without a person.
 
     The loop plays no part: work that has not finished it is not accepted.
     """
     counted = [finding for finding in findings if _counts(finding)]
     codes = {finding.reason_code for finding in counted}
-    tests_passed = all_tests_passed(known.gates)
-    is_built = tests_passed or build_passed(known.gates)
-    judge_passed = known.tier_achieved >= 2
+    tests_passed = all_tests_passed(facts.gates)
+    is_built = tests_passed or build_passed(facts.gates)
+    judge_passed = facts.tier_achieved >= 2
     return not (
         codes & _NOT_SURE
         or any(finding.source is Source.LLM for finding in counted)
         or any(_is_certain_syntax_error(finding) for finding in counted)
-        or known.tier_achieved < known.tier_requested
-        or any(report.is_excused for report in known.gates)
+        or facts.tier_achieved < facts.tier_requested
+        or any(report.is_excused for report in facts.gates)
         or not (tests_passed or judge_passed)
         or (
-            known.changes_code
+            facts.changes_code
             and not is_built
-            and not (judge_passed and known.auto_commit is AutoCommit.JUDGE_IS_ENOUGH)
+            and not (judge_passed and facts.auto_commit is AutoCommit.JUDGE_IS_ENOUGH)
         )
     )
 

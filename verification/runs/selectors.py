@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from loomverify.accounts.models import Project
 from loomverify.errors import InputError
-from loomverify.filters import AddressFilters, one_of
+from loomverify.filters import AddressFilters, check_choice
 from processes.models import Process
 from verification.engine.outcome import (
     COUNTING,
@@ -126,7 +126,7 @@ def filter_runs(
     """
     rows = rows.filter(**_exact(filters))
     if filters.tier:
-        rows = rows.filter(tier_achieved__in=TIERS[one_of("tier", filters.tier, Tier)])
+        rows = rows.filter(tier_achieved__in=TIERS[check_choice("tier", filters.tier, Tier)])
     if filters.since:
         rows = rows.filter(created_at__gte=moment("since", filters.since))
     if filters.until:
@@ -136,7 +136,7 @@ def filter_runs(
     if filters.task:
         rows = rows.filter(_task_is(_name("task", filters.task), project))
     if filters.recovery:
-        rows = rows.filter(_was_read_by(one_of("recovery", filters.recovery, Stage)))
+        rows = rows.filter(_was_read_by(check_choice("recovery", filters.recovery, Stage)))
     rows = _of_rule(rows, filters, project)
     if filters.q:
         rows = _matching(rows, filters.q)
@@ -146,7 +146,7 @@ def filter_runs(
 def _of_rule(rows: QuerySet[Run], filters: RunFilters, project: Project | None) -> QuerySet[Run]:
     """A rule alone asks for the runs that violate it; some words ask for other runs of it."""
     rule = _name("rule", filters.rule)
-    only = Only(one_of("only", filters.only, Only)) if filters.only else None
+    only = Only(check_choice("only", filters.only, Only)) if filters.only else None
     if only in OF_A_RULE:
         if not rule:
             raise _invalid("only", "Name a rule, too.")
@@ -159,12 +159,12 @@ def _of_rule(rows: QuerySet[Run], filters: RunFilters, project: Project | None) 
 def _exact(filters: RunFilters) -> dict[str, str]:
     exact = {
         "phase_id": _name("phase", filters.phase),
-        "reason_code": one_of("reason_code", filters.reason_code, REASONS),
-        "outcome": one_of("outcome", filters.outcome, Outcome),
-        "verdict": one_of("verdict", filters.verdict, Verdict),
-        "state": one_of("state", filters.state, RunState),
-        "review_state": one_of("review", filters.review, ReviewFilter),
-        "severity_class": one_of("severity_class", filters.severity_class, SeverityClass),
+        "reason_code": check_choice("reason_code", filters.reason_code, REASONS),
+        "outcome": check_choice("outcome", filters.outcome, Outcome),
+        "verdict": check_choice("verdict", filters.verdict, Verdict),
+        "state": check_choice("state", filters.state, RunState),
+        "review_state": check_choice("review", filters.review, ReviewFilter),
+        "severity_class": check_choice("severity_class", filters.severity_class, SeverityClass),
     }
     return {field: value for field, value in exact.items() if value}
 

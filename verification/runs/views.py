@@ -18,7 +18,7 @@ from loomverify import paging
 from loomverify.accounts.access import AccessRequest, project_page
 from loomverify.accounts.models import Project, Role
 from loomverify.errors import Conflict, InputError
-from loomverify.filters import one_of
+from loomverify.filters import check_choice
 from processes.models import Process
 from verification.engine.outcome import Outcome, SeverityClass, Verdict
 from verification.runs import judge_wording, reverifying, selectors, services, wording
@@ -60,7 +60,7 @@ def overview(request: AccessRequest) -> HttpResponse:
     project = request.access.project
     processes = list(Process.objects.filter(project=project).order_by("slug"))
     process = next((p for p in processes if p.slug == request.GET.get("process")), None)
-    since = one_of("since", request.GET.get("since", ""), overview_page.WINDOWS)
+    since = check_choice("since", request.GET.get("since", ""), overview_page.WINDOWS)
     window = overview_page.window_of(since or "7d")
     if window is None or (request.GET.get("process") and process is None):
         raise Http404

@@ -9,7 +9,7 @@ from typing import Self
 
 from django.db.models import Q
 
-from loomverify.filters import one_of
+from loomverify.filters import check_choice
 from verification.engine.outcome import Verdict
 from verification.engine.shadow import DiffClass, SideOutcome
 from verification.trials.figures import AGAINST_NEW, COUNTED, flipped
@@ -64,7 +64,7 @@ class ComparisonFilters:
     def checked(self) -> Self:
         """Raises InputError: `filter.invalid`."""
         for name, allowed in CLOSED.items():
-            one_of(name, getattr(self, name), allowed)
+            check_choice(name, getattr(self, name), allowed)
         return self
 
     def given(self) -> dict[str, str]:

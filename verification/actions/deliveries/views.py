@@ -16,7 +16,7 @@ from loomverify import paging
 from loomverify.accounts.access import AccessRequest, project_page
 from loomverify.accounts.models import Role
 from loomverify.errors import InputError
-from loomverify.filters import one_of, uuid_in
+from loomverify.filters import check_choice, uuid_in
 from loomverify.returning import back
 from verification.actions import services
 from verification.actions.deliveries import selectors
@@ -88,7 +88,7 @@ def _filters(request: AccessRequest) -> dict[str, str]:
     """Raises InputError: `filter.invalid`."""
     given = request.GET
     return {
-        "state": one_of("state", given.get("state", ""), DeliveryState.values),
-        "topic": one_of("topic", given.get("topic", ""), services.DELIVERED_TOPICS),
+        "state": check_choice("state", given.get("state", ""), DeliveryState.values),
+        "topic": check_choice("topic", given.get("topic", ""), services.DELIVERED_TOPICS),
         "webhook": uuid_in(given.get("webhook", "")),
     }

@@ -17,7 +17,7 @@ from loomverify import paging
 from loomverify.accounts.access import AccessRequest, project_page
 from loomverify.accounts.models import Role
 from loomverify.errors import InputError, NotFound
-from loomverify.filters import one_of, uuid_in
+from loomverify.filters import check_choice, uuid_in
 from loomverify.returning import back
 from verification.actions.landing import selectors, services
 from verification.actions.landing.page import Row, diff_lines
@@ -72,11 +72,11 @@ def _filters(request: AccessRequest) -> dict[str, str]:
     """Raises InputError: `filter.invalid`."""
     given = request.GET
     return {
-        "state": one_of("state", given.get("state", ""), ActionState.values),
-        "kind": one_of("kind", given.get("kind", ""), ActionKind.values),
+        "state": check_choice("state", given.get("state", ""), ActionState.values),
+        "kind": check_choice("kind", given.get("kind", ""), ActionKind.values),
         "repository": given.get("repository", "")[:60].replace("\x00", ""),
         "run": uuid_in(given.get("run", "")),
-        "standing": one_of("standing", given.get("standing", ""), STANDINGS),
+        "standing": check_choice("standing", given.get("standing", ""), STANDINGS),
         **{name: _moment(given.get(name, "")) for name in ("since", "until")},
     }
 

@@ -14,7 +14,7 @@ from django.db.models.functions import Coalesce
 
 from loomverify.accounts.models import Project
 from loomverify.errors import InputError, NotFound
-from loomverify.filters import AddressFilters, one_of
+from loomverify.filters import AddressFilters, check_choice
 from processes.definition.model import Definition
 from verification.engine.evidence import Workspace
 from verification.engine.golden.given import Given
@@ -73,7 +73,7 @@ class CaseFilters(AddressFilters):
     def check(self) -> None:
         """Raise InputError, 422 `filter.invalid`, for a value that no case can have."""
         for name, kind in _KINDS.items():
-            one_of(name, getattr(self, name), kind)
+            check_choice(name, getattr(self, name), kind)
         for name in ("process", "phase", "tag", "q"):
             if (value := getattr(self, name)) and not NAME.fullmatch(value):
                 raise _no_filter(name, "At most 200 characters, and no control characters.")

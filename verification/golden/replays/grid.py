@@ -13,7 +13,7 @@ from django.db.models import Q
 from django.urls import reverse
 
 from loomverify.accounts.models import Project
-from loomverify.filters import one_of
+from loomverify.filters import check_choice
 from processes.models import ProcessVersion
 from verification.engine.golden.standing import Change
 from verification.golden.models import GoldenCase, Replay, ReplayResult, ReplayState
@@ -43,7 +43,7 @@ class GridFilters:
         """Raises InputError: `filter.invalid`."""
         given = {one.name: query.get(one.name, "").strip()[:120] for one in fields(cls)}
         filters = cls(**{name: value.replace("\0", "") for name, value in given.items()})
-        one_of("change", filters.change, Change)
+        check_choice("change", filters.change, Change)
         return filters
 
     @property

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from django.db.models import Q, QuerySet
 from django.urls import reverse
 
-from loomverify.filters import one_of
+from loomverify.filters import check_choice
 from verification.engine.golden.standing import STALE_WARNING, Change, Standing
 from verification.golden.cases.expecting import PLAIN, SHADOW
 from verification.golden.documents.schemas import CANARY
@@ -71,7 +71,7 @@ class Narrowed:
         given = {one.name: query.get(one.name, "").strip()[:120] for one in fields(cls)}
         filters = cls(**{name: value.replace("\0", "") for name, value in given.items()})
         for name, allowed in CLOSED.items():
-            one_of(name, getattr(filters, name), allowed)
+            check_choice(name, getattr(filters, name), allowed)
         return filters
 
     @property

@@ -9,7 +9,7 @@ from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, Value, When
 
 from loomverify.accounts.models import Project
 from loomverify.errors import InputError
-from loomverify.filters import AddressFilters, one_of
+from loomverify.filters import AddressFilters, check_choice
 from processes.selectors import process_by_slug
 from verification.engine.outcome import Outcome, Verdict
 from verification.runs.models import Finding, Review, ReviewState, TierResult
@@ -66,7 +66,7 @@ def asked(project: Project, filters: AgreementFilters) -> QuerySet[Review]:
         rows = rows.filter(Exists(_findings(filters.rule)))
     if filters.model:
         rows = rows.filter(Exists(_judged_by(filters.model)))
-    one_of("sample", filters.sample, Sample)
+    check_choice("sample", filters.sample, Sample)
     return rows.filter(sample_rate__isnull=False) if filters.sample else rows
 
 

@@ -11,7 +11,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.expressions import RawSQL
 
 from loomverify.accounts.models import Project
-from loomverify.filters import one_of
+from loomverify.filters import check_choice
 from verification.engine.statistics.calibration import BINS, STEPS
 from verification.reviews.agreement import counts
 from verification.reviews.agreement.calibrating import calibrated, hundredth
@@ -74,7 +74,7 @@ class Cell:
         """Raises InputError, `filter.invalid`."""
         given = {field.name: query.get(field.name, "").strip() for field in fields(cls)}
         for name, value in given.items():
-            one_of(name, value, ALLOWED[name])
+            check_choice(name, value, ALLOWED[name])
         return cls(**given)
 
 

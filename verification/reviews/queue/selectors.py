@@ -15,7 +15,7 @@ from django.db.models import Count, Exists, F, Max, Min, OuterRef, Q, QuerySet
 from loomverify.accounts.access import Actor
 from loomverify.accounts.models import Project, User
 from loomverify.errors import InputError
-from loomverify.filters import one_of
+from loomverify.filters import check_choice
 from processes.definition.model import ReviewReason
 from processes.models import Process
 from verification.engine.outcome import Verdict
@@ -88,7 +88,7 @@ class QueueFilters:
             if value and not NAME.fullmatch(value):
                 raise _invalid(name, f"This cannot be the name of a {name}.")
         for name, values in WORDS.items():
-            one_of(name, getattr(self, name), values)
+            check_choice(name, getattr(self, name), values)
 
     def given(self) -> dict[str, str]:
         """The filters that are set, by name; the state is no filter but a tab."""

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from loomverify.accounts.models import Project
 from loomverify.errors import InputError
-from loomverify.filters import AddressFilters, one_of
+from loomverify.filters import AddressFilters, check_choice
 from processes.definition.model import ANY_PHASE, Enforcement, Rule, RuleType
 from processes.models import PhaseRule, RuleVersion
 from verification.rules.figures.reading import Use, totals
@@ -81,16 +81,16 @@ def published_rules(project: Project, filters: RuleFilters) -> QuerySet[RuleVers
     for name, value in filters.given().items():
         if "\x00" in value or len(value) > MAX_CHARS:
             raise _invalid(name, "This is too long, or holds a character that no text has.")
-    if one_of("stands", filters.stands, Stands) == Stands.DRAFT:
+    if check_choice("stands", filters.stands, Stands) == Stands.DRAFT:
         places = places.none()
     if filters.phase:
         places = places.filter(phase_id__in=[filters.phase, ANY_PHASE, ""])
     rows = RuleVersion.objects.filter(Exists(places), rule__process__project=project)
     if filters.process:
         rows = rows.filter(rule__process__slug=filters.process)
-    if one_of("type", filters.type, RuleType):
+    if check_choice("type", filters.type, RuleType):
         rows = rows.filter(spec__type=filters.type)
-    if one_of("enforcement", filters.enforcement, Enforcement):
+    if check_choice("enforcement", filters.enforcement, Enforcement):
         rows = rows.filter(COUNTS_AS[Enforcement(filters.enforcement)])
     for word in filters.q.split()[:MAX_WORDS]:
         rows = rows.filter(_holding(word))

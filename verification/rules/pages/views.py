@@ -15,7 +15,7 @@ from django.views.decorators.http import require_POST, require_safe
 from loomverify.accounts.access import AccessRequest, project_page
 from loomverify.accounts.models import Role
 from loomverify.errors import Conflict, InputError, NotFound
-from loomverify.filters import one_of
+from loomverify.filters import check_choice
 from loomverify.guarding import REASON, Objected
 from processes.definition.model import Enforcement, RuleType
 from processes.forms import PublishForm
@@ -172,7 +172,7 @@ def _words(row: RuleName, to: Enforcement) -> list[Any]:
 
 
 def _context(request: AccessRequest, row: RuleName, form: PublishForm) -> dict[str, Any]:
-    since = one_of("since", request.GET.get("since", ""), WINDOWS)
+    since = check_choice("since", request.GET.get("since", ""), WINDOWS)
     window = Window.of(since or "30d", timezone.now())
     if window is None:
         raise Http404

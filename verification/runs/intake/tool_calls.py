@@ -190,7 +190,7 @@ class _CallReader:
         for place, item in items:
             if not isinstance(item, dict):
                 call = _Call(place, args=item, explains_success=True)
-                call.odd(f"it is {_named_kind(item)}, not an object")
+                call.odd(f"it is {_kind_of(item)}, not an object")
                 self.calls.append(call)
             elif _is_answer(item):
                 self._read_answer(place, item)
@@ -252,7 +252,7 @@ class _CallReader:
         if name is None and kind.endswith("_call") and not kind.endswith(NAMED_TYPES):
             name = kind.removesuffix("_call")
         if not isinstance(name, str) or not name.strip():
-            call.odd("it names no tool" if name is None else f"the tool is {_named_kind(name)}")
+            call.odd("it names no tool" if name is None else f"the tool is {_kind_of(name)}")
             return
         if len(name) > MAX_NAME:
             call.odd(f"the name of the tool is longer than {MAX_NAME} characters")
@@ -294,7 +294,7 @@ def _read_ending(call: _Call, fields: Mapping[str, Any]) -> None:
         error = ""
     elif not isinstance(error, str):
         if "jsonrpc" not in fields:
-            call.odd(f"the error is {_named_kind(error)}, not a text")
+            call.odd(f"the error is {_kind_of(error)}, not a text")
         error = _as_text(error)
     if call.success is False and not error and not is_our_shape and call.result is not None:
         error, call.result = _as_text(call.result), None
@@ -308,13 +308,13 @@ def _stated_success(call: _Call, fields: Mapping[str, Any], result: Any) -> bool
     call.explains_success = "success" in fields or bool(flags)
     for name, value in flags.items():
         if not isinstance(value, bool):
-            call.odd(f"{name} is {_named_kind(value)}, not true or false")
+            call.odd(f"{name} is {_kind_of(value)}, not true or false")
         elif success is True and value:
             call.odd(f"success is true beside {name}")
     if isinstance(success, bool):
         return success
     if "success" in fields:
-        call.odd(f"success is {_named_kind(success)}, not true or false")
+        call.odd(f"success is {_kind_of(success)}, not true or false")
         return None
     if flags:
         values = [value for value in flags.values() if isinstance(value, bool)]
@@ -375,7 +375,7 @@ def _id_of(item: Mapping[str, Any]) -> str:
     return str(next(ids, ""))
 
 
-def _named_kind(value: Any) -> str:
+def _kind_of(value: Any) -> str:
     if value is None:
         return "null"
     kinds = ((bool, "a truth value"), (str, "a text"), (list, "a list"), (dict, "an object"))

@@ -17,7 +17,7 @@ from loomverify import paging
 from loomverify.accounts.access import AccessRequest, project_page
 from loomverify.accounts.models import Role
 from loomverify.errors import InputError, NotFound
-from loomverify.filters import one_of
+from loomverify.filters import check_choice
 from loomverify.returning import back
 from verification.runs.models.followup import RemediationState
 from verification.runs.remediations import claims, selectors
@@ -89,7 +89,7 @@ def _changed(request: AccessRequest, remediation: UUID, *, reason: str = "") -> 
 
 def _filters(request: AccessRequest) -> selectors.RemediationFilters:
     """Raises InputError: `filter.invalid`."""
-    state = one_of("state", request.GET.get("state", ""), RemediationState.values)
+    state = check_choice("state", request.GET.get("state", ""), RemediationState.values)
     run = request.GET.get("run", "")
     try:
         return selectors.RemediationFilters(state=state, run=UUID(run) if run else None)

@@ -19,7 +19,7 @@ from loomverify.accounts.access import AccessRequest, project_page
 from loomverify.accounts.forms import show_errors
 from loomverify.accounts.models import Role
 from loomverify.errors import InputError, NotFound
-from loomverify.filters import one_of
+from loomverify.filters import check_choice
 from loomverify.returning import back
 from verification.runs.exporting.answers import table_export
 from verification.runs.gating.spots import Spot, Spots
@@ -136,7 +136,7 @@ def _spot(found: Finding) -> Spot | None:
 
 def _filters(request: AccessRequest) -> WaiverFilters:
     filters = WaiverFilters.of(request.GET)
-    one_of("state", filters.state, WaiverState)
+    check_choice("state", filters.state, WaiverState)
     if "\x00" in "".join(filters.given().values()):
         raise Http404
     return filters

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 
 from loomverify.accounts.access import AccessRequest, project_page
 from loomverify.errors import InputError, NotFound
-from loomverify.filters import one_of
+from loomverify.filters import check_choice
 from processes.models import Process
 from verification.trials.acceptance import page, rows, selectors
 from verification.trials.acceptance.behind import Which
@@ -53,7 +53,7 @@ def acceptance_rows(request: AccessRequest, target: str) -> HttpResponse:
     shown["about"] = ABOUT[target]
     if scope is None:
         return render(request, "trials/acceptance_rows.html", shown, status=400)
-    which = one_of("which", request.GET.get("which", ""), selectors.PARTS[target])
+    which = check_choice("which", request.GET.get("which", ""), selectors.PARTS[target])
     which = which or Which.ALL.value
     cursor = request.GET.get("cursor", "")
     try:

@@ -14,7 +14,7 @@ from django_htmx.http import HttpResponseClientRefresh
 
 from loomverify.accounts.access import AccessRequest, project_page
 from loomverify.errors import InputError, NotFound
-from loomverify.filters import one_of
+from loomverify.filters import check_choice
 from processes.views.access import number_in
 from verification.runs.exporting.answers import streamed
 from verification.trials import differences, selectors
@@ -42,7 +42,7 @@ EXPORTS = {"csv": "text/csv; charset=utf-8", "json": "application/json"}
 @project_page()
 def trials(request: AccessRequest) -> HttpResponse:
     project = request.access.project
-    state = one_of("state", request.GET.get("state", ""), TrialState.values)
+    state = check_choice("state", request.GET.get("state", ""), TrialState.values)
     shown: dict[str, Any] = {
         "tab": "trials",
         "state": state,
