@@ -8,6 +8,7 @@ from uuid import uuid4
 import pytest
 from docker import APIClient
 
+from tests.engine.gating.plan_texts import ARCHITECTS_PLAN
 from tests.sandbox.engine import tried
 from verification.engine.gating.findings import findings_of
 from verification.engine.gating.recipe_python_install import NOT_ALL
@@ -111,19 +112,6 @@ def test_dependencies_are_installed_once_and_tests_find_them(engine: APIClient) 
     assert [one.reports["test"].status for one in (first, again)] == [Status.PASSED] * 2
     assert "install" not in again.ended
     assert again.reports["install"].detail == "It was installed before."
-
-
-ARCHITECTS_PLAN = """\
-Install Commands:
-```bash
-pip install -r requirements.txt
-```
-
-Test Commands:
-```bash
-pytest -x --tb=short
-
-"""
 
 
 def test_work_below_one_folder_is_tried_by_the_command_blocks_of_its_plan(

@@ -3,6 +3,7 @@ from __future__ import annotations
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.engine.gating.plan_texts import ARCHITECTS_PLAN
 from tests.tables import check_rows
 from verification.engine.gating.plain import is_plain
 from verification.engine.gating.plans import MAX_COMMAND_CHARS, MAX_LINES, commands_of
@@ -45,24 +46,11 @@ def test_headings_in_each_shape_name_their_commands() -> None:
     }
 
 
-WRITTEN_BY_AN_ARCHITECT = """\
-Install Commands:
-```bash
-pip install -r requirements.txt
-```
-
-Test Commands:
-```bash
-pytest -x --tb=short
-
-"""
-
-
 @check_rows("end", ["", "```\n", "```\n\nNothing else is to be run.\n"])
 def test_a_plan_of_install_and_test_blocks_names_both_though_the_last_is_not_closed(
     end: str,
 ) -> None:
-    assert commands_of(WRITTEN_BY_AN_ARCHITECT + end) == {
+    assert commands_of(ARCHITECTS_PLAN + end) == {
         "install": ("pip install -r requirements.txt",),
         "test": ("pytest -x --tb=short",),
     }
