@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from typing import Any
 
 from verification.engine.evidence import Json, Submission, ToolCall
+from verification.engine.exact_json import exact_decimal, refuse_constant, without_twins
 
 MAX_CANONICAL_CHARS = 1_000_000
 """Longer texts are compared as text: a hostile one may take a second and 20 MB to read."""
@@ -68,7 +69,10 @@ def _canonical(text: str, max_chars: int) -> _Canonical:
         return "text", text
     try:
         document = json.loads(
-            text, parse_float=_number, parse_constant=_refuse, object_pairs_hook=_sorted_object
+            text,
+            parse_float=_number,
+            parse_constant=refuse_constant,
+            object_pairs_hook=_sorted_object,
         )
         # `repr` keeps all types apart, and is as fast as the encoder of JSON.
         return "json", repr(document)
@@ -76,17 +80,8 @@ def _canonical(text: str, max_chars: int) -> _Canonical:
         return "text", text
 
 
-def _refuse(name: str) -> NoReturn:
-    """Refuse NaN and the infinities: no JSON, and each equals nothing or too much."""
-    raise ValueError(name)
-
-
 def _sorted_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    # Readers disagree on which of two equal keys holds: such a document is compared as text.
-    found = dict(sorted(pairs, key=lambda pair: pair[0]))
-    if len(found) < len(pairs):
-        raise ValueError("an object has a key twice")
-    return found
+    return without_twins(sorted(pairs, key=lambda pair: pair[0]))
 
 
 def _number(spelling: str) -> int | tuple[str, int]:
@@ -97,14 +92,8 @@ def _number(spelling: str) -> int | tuple[str, int]:
     >>> _number("1.50"), _number("15e-1"), _number("1e2"), _number("-0.0")
     (('15', -1), ('15', -1), 100, 0)
     """
-    mantissa, _, exponent = spelling.lower().partition("e")
-    whole, _, fraction = mantissa.partition(".")
-    digits = f"{whole}{fraction}".removeprefix("-").lstrip("0")
-    bare = digits.rstrip("0")
-    if not bare:
-        return 0
-    sign = "-" if mantissa.startswith("-") else ""
-    power = int(exponent or 0) - len(fraction) + len(digits) - len(bare)
-    if power >= 0 and power + len(bare) <= MAX_INTEGER_DIGITS:
-        return int(f"{sign}{bare}{'0' * power}")
-    return f"{sign}{bare}", power
+    digits, power = exact_decimal(spelling)
+    length = len(digits.removeprefix("-"))
+    if power >= 0 and power + length <= MAX_INTEGER_DIGITS:
+        return int(f"{digits}{'0' * power}")
+    return digits, power

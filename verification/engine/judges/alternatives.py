@@ -13,9 +13,10 @@ from typing import Any
 from processes.definition.model import Enforcement
 from verification.engine.case import Case
 from verification.engine.evidence import Submission
+from verification.engine.exact_json import without_twins
 from verification.engine.finding import Finding
 from verification.engine.judges.asking import Answer, Ask, Question
-from verification.engine.judges.likeness import MAX_STRUCTURED_CHARS, form_of, without_twins
+from verification.engine.judges.likeness import MAX_STRUCTURED_CHARS, form_of
 from verification.engine.outcome import FindingVerdict, Source
 from verification.engine.protocol.framing import framed, plain, shown
 from verification.engine.protocol.reply import Stage

@@ -7,7 +7,9 @@ import io
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NoReturn
+from typing import Any
+
+from verification.engine.exact_json import exact_decimal, refuse_constant, without_twins
 
 MAX_STRUCTURED_CHARS = 200_000
 """What is longer is compared as text: to read a character of a table takes a microsecond."""
@@ -29,7 +31,7 @@ _NUMBER = re.compile(
     r"|(?P<plain>(?:0|[1-9][0-9]*)(?:\.[0-9]*)?(?:[eE][+-]?[0-9]{1,9})?|\.[0-9]+))"
     rf"(?:[ \xa0]?(?P<after>%|{_UNIT}))?"
 )
-_DECIMAL = re.compile(r"(-?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]{1,9}))?")
+_DECIMAL = re.compile(r"-?[0-9]*(?:\.[0-9]*)?(?:[eE][+-]?[0-9]{1,9})?")
 
 
 def form_of(text: str, *, structured_chars: int = MAX_STRUCTURED_CHARS) -> str:
@@ -67,7 +69,7 @@ def _json(text: str) -> str | None:
             text,
             parse_int=_exact,
             parse_float=_exact,
-            parse_constant=_refuse,
+            parse_constant=refuse_constant,
             object_pairs_hook=without_twins,
         )
         parts: list[str] = []
@@ -77,33 +79,11 @@ def _json(text: str) -> str | None:
     return "".join(parts)
 
 
-def _refuse(name: str) -> NoReturn:
-    raise ValueError(name)
-
-
-def without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Build a JSON object.
-
-    Raises:
-        ValueError: a key stands in it twice.
-    """
-    # Which of two equal keys holds is the reader's choice: nothing to compare by.
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError
-    return found
-
-
 def _exact(number: str) -> _Number:
-    parts = _DECIMAL.fullmatch(number)
-    if parts is None:
+    if not _DECIMAL.fullmatch(number):
         raise ValueError(number)
-    sign, whole, fraction, power = parts[1], parts[2], parts[3] or "", int(parts[4] or 0)
-    digits = (whole + fraction).lstrip("0")
-    bare = digits.rstrip("0")
-    if not bare:
-        return _Number("0")
-    return _Number(f"{sign}{bare}e{power - len(fraction) + len(digits) - len(bare)}")
+    digits, power = exact_decimal(number)
+    return _Number("0" if digits == "0" else f"{digits}e{power}")
 
 
 def _write(value: Any, parts: list[str]) -> None:
