@@ -494,3 +494,18 @@ def test_the_task_of_a_case_counts_the_attempts_before_it() -> None:
 
     assert concluded.accounted.terminal == "attempts_exhausted"
     assert not concluded.reruns_execution
+
+
+@pytest.mark.parametrize(("used", "action"), [(0, Action.RETRY), (2, Action.REVIEW_BRANCH)])
+def test_a_judges_concerns_beside_passed_gates_end_in_a_review_branch(
+    used: int, action: Action
+) -> None:
+    concerns = finding(source=Source.LLM, reason_code="llm_semantic_failed", tier=2)
+    facts = facts_of(
+        concerns, gates=(PASSED_BUILD, PASSED_TESTS), tier_requested=2, tier_achieved=2
+    )
+
+    decision = decided(facts, task_at(used))
+
+    assert (decision.decision.verdict, decision.confidence_level) == (REJECT, MEDIUM)
+    assert decision.action is action

@@ -12,10 +12,10 @@ from tests.engine.protocol.corpus import UNREAD, Malformed, corpus
 from tests.engine.protocol.generator import made
 from verification.engine.judges.asking import Answer, Ask, Question
 from verification.engine.judges.hearing import read
-from verification.engine.protocol.bearing import bears_out
 from verification.engine.protocol.echoes import holds_copied_verdict
 from verification.engine.protocol.prompt import Prompt, assessment
 from verification.engine.protocol.reply import Stage
+from verification.engine.protocol.restatement_check import supports_verdict
 
 ONE_RULE = [llm("a", severity=Severity.ERROR)]
 READABLE = [one for one in corpus() if one.passed is not None]
@@ -98,9 +98,6 @@ def test_a_restated_pass_was_one_before() -> None:
         "A heading with the word below.",
         "Keys in German.",
         "Keys in Chinese.",
-        "A bare truth value.",
-        "The key is misspelt.",
-        "CSV.",
     }
 
 
@@ -138,8 +135,8 @@ def test_no_reply_takes_long_to_be_doubted(text: str) -> None:
     asked = prompt()
     started = time.process_time()
 
-    bears_out(text, True, asked)
-    bears_out(text, False, asked)
+    supports_verdict(text, True, asked)
+    supports_verdict(text, False, asked)
     holds_copied_verdict(text, asked)
 
     assert time.process_time() - started < 20

@@ -20,7 +20,7 @@ from verification.engine.protocol.reading import reply_of
 from verification.engine.rating import SEMANTIC_PARTS, Rating
 from verification.engine.scoring import TOP, ScoreSource, semantic_parts
 from verification.engine.tiers import TierReport
-from verification.engine.verifier import LEGACY_FLAGS
+from verification.engine.verifier import LEGACY_FLAGS, JudgeModels
 
 SCORED: Any = {"of_phase": {"score": ScoreLoop()}}
 GIVEN = {"correctness": 2.5, "completeness": 2, "testing": 1, "quality": 2, "practice": 0.5}
@@ -212,11 +212,24 @@ REJECTING: Any = {"passed": False, "acceptance": ("violated", "The file is wrong
 def test_a_score_that_contradicts_the_verdict_is_asked_about_once(
     first: str, again: str, verdict: str, reason_code: str
 ) -> None:
-    concluded, judge, _ = judged(first, again, output="Done.", **LOOSE)
+    alone = JudgeModels("primary")
+    concluded, judge, _ = judged(first, again, output="Done.", models=alone, **LOOSE)
 
     assert concluded.verdict == verdict
     assert concluded.reason_code == (reason_code or concluded.reason_code)
     assert [question.ask for question in judge.asked] == [Ask.ASSESS, Ask.AGAIN]
+
+
+@pytest.mark.parametrize(("third", "verdict"), [(GIVEN, "accept"), (ZERO, "undecided")])
+def test_a_scored_reject_that_becomes_a_pass_is_decided_by_the_alternate_judge(
+    third: dict[str, Any], verdict: str
+) -> None:
+    script = (reply(score=FULL, **REJECTING), reply(score=GIVEN), reply(score=third))
+
+    concluded, judge, _ = judged(*script, output="Done.", **LOOSE)
+
+    assert concluded.verdict == verdict
+    assert [question.judge for question in judge.asked][:3] == ["primary", "primary", "alternate"]
 
 
 @pytest.mark.parametrize(

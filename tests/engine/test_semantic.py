@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from processes.definition.model import Enforcement, Severity, Target
-from tests.engine.cases import FAILING, PASSING, llm, told
+from tests.engine.cases import FAILING, MODELS, PASSING, llm, told
 from tests.engine.judges import Said, judged, reply
 from tests.tables import check_rows
 from verification.engine.judges.asking import MAX_CALLS, Answer, Ask
@@ -220,6 +220,111 @@ def test_what_an_answer_leaves_open_is_asked_once_more(
 
     assert (conclusion.verdict, conclusion.reason_code) == (verdict, reason_code)
     assert [one.ask for one in judge.asked] == [Ask.ASSESS, Ask.AGAIN]
+
+
+BARE_FAIL = '{"passed": false, "issues": []}'
+
+
+@check_rows(
+    ("script", "models", "verdict", "asked"),
+    [
+        ([BARE_FAIL, PASSING, PASSING], MODELS, "accept", ["assess", "again", "assess"]),
+        ([BARE_FAIL, PASSING, FAILING], MODELS, "reject", ["assess", "again", "assess"]),
+        (["VERDICT: FAIL", PASSING, FAILING], MODELS, "reject", ["assess", "again", "assess"]),
+        ([BARE_FAIL, PASSING, UNREADABLE], MODELS, "undecided", ["assess", "again", "assess"]),
+        ([BARE_FAIL, PASSING, LOST], MODELS, "undecided", ["assess", "again", "assess"]),
+        # The alternate contradicts itself, too: nobody else is left to be asked.
+        (
+            [BARE_FAIL, PASSING, BARE_FAIL, PASSING],
+            MODELS,
+            "undecided",
+            ["assess", "again", "assess", "again"],
+        ),
+        ([BARE_FAIL, PASSING], ALONE, "undecided", ["assess", "again"]),
+        ([BARE_FAIL, FAILING], MODELS, "reject", ["assess", "again"]),
+    ],
+)
+def test_a_fail_that_becomes_a_pass_is_decided_by_the_alternate_judge(
+    script: list[Said], models: JudgeModels, verdict: str, asked: list[str]
+) -> None:
+    conclusion, judge, _ = judged(*script, models=models)
+
+    assert conclusion.verdict == verdict
+    assert [one.ask for one in judge.asked] == asked
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "VERDICT: FAIL\nCONCERNS: The retry has no limit.",
+        "VERDICT: FAIL\n\nCONCERNS:\n- The retry has no limit.",
+        '{"VERDICT": "FAIL", "CONCERNS": ["The retry has no limit."]}',
+    ],
+)
+def test_concerns_are_the_reason_of_a_reject(said: str) -> None:
+    conclusion, judge, _ = judged(said)
+
+    [blame] = [one for one in conclusion.findings if one.enforcement == "hard"]
+    assert (blame.rule, blame.reason_code) == ("acceptance-criteria", "llm_semantic_failed")
+    assert blame.message == "The retry has no limit."
+    assert len(judge.asked) == 1
+
+
+def test_a_refusal_among_the_parts_of_a_reply_is_no_verdict_and_is_not_restated() -> None:
+    said = json.dumps(
+        [{"type": "text", "text": PASSING}, {"type": "refusal", "refusal": "I cannot."}]
+    )
+
+    conclusion, judge, _ = judged(said, models=ALONE)
+
+    assert (conclusion.verdict, conclusion.reason_code) == ("undecided", "parse_inconclusive")
+    assert [one.ask for one in judge.asked] == [Ask.ASSESS]
+
+
+WHOLE = reply(rules={"sourced": "satisfied", "complete": "satisfied"})
+
+
+@check_rows(
+    ("original", "restated", "verdict"),
+    [
+        # A bare truth value passes nothing.
+        ("[true]", WHOLE, "undecided"),
+        ("true", WHOLE, "undecided"),
+        ("Yes.", WHOLE, "undecided"),
+        # The whole passes, and so does each rule.
+        ("The work meets all of the criteria.", WHOLE, "accept"),
+        # What a restatement holds against the work counts more than the pass that it restates.
+        (
+            "All criteria are met.",
+            reply(rules={"sourced": "satisfied", "complete": "unknown"}),
+            "undecided",
+        ),
+    ],
+)
+def test_a_restated_pass_repeats_what_the_first_reply_said(
+    original: str, restated: str, verdict: str
+) -> None:
+    conclusion, _, _ = judged(original, restated, rules=[HARD, OTHER], models=ALONE)
+
+    assert conclusion.verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("original", "rule"),
+    [
+        ("The rule sourced is violated: no source is named.", "sourced"),
+        ("The work fails, since no source is named.", "acceptance-criteria"),
+    ],
+)
+def test_a_restated_reject_blames_the_rule_that_the_first_reply_named(
+    original: str, rule: str
+) -> None:
+    restated = reply(passed=False, rules={"sourced": ("violated", "No source.")})
+
+    conclusion, _, _ = judged(original, restated, rules=[HARD, OTHER], models=ALONE)
+
+    assert conclusion.verdict == "reject"
+    assert [one.rule for one in conclusion.findings if one.verdict == "violated"] == [rule]
 
 
 def test_the_second_question_is_about_what_is_open_alone() -> None:

@@ -59,7 +59,7 @@ DEFECTS = (
     Defect(
         "A verdict quoted from the material is the judge's own",
         "judges/hearing.py",
-        "if found.reply and is_copied(answer.text, found.reply.passed, prompt):",
+        "if found.reply and is_copied(found.answer, found.reply.passed, prompt):",
         "if False:",
     ),
     Defect(
@@ -77,7 +77,7 @@ DEFECTS = (
     Defect(
         "A reply cut off before its end passes the work",
         "judges/hearing.py",
-        "if answer.is_cut and found.reply and found.reply.passed and not _came_whole(answer, found):",
+        "if answer.is_cut and found.reply and found.reply.passed and not _came_whole(found):",
         "if False:",
     ),
     Defect(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from verification.engine.protocol.content_parts import Content, read_parts
+
 MAX_TOKENS = 10_000_000
 CHARS_PER_TOKEN = 4
 CUT = "The answer was cut off; the connection may allow it more tokens."
@@ -44,14 +46,14 @@ def read(response: Any, *, prompt_chars: int) -> Reply | None:
 
 
 def _text(message: Any, *, is_cut: bool) -> tuple[str, str]:
-    """Reasoning is not the answer, and is never read as one."""
-    text = _content(getattr(message, "content", None))
+    """Return the answer and what is odd about it. Reasoning is never read as an answer."""
+    content = _content(getattr(message, "content", None))
     own = getattr(message, "provider_specific_fields", None)  # where litellm leaves a refusal
-    refusal = own.get("refusal") if isinstance(own, dict) else None
-    if text and is_cut:
-        return text, CUT
-    if text:
-        return text, ""
+    refusal = content.refusal or (own.get("refusal") if isinstance(own, dict) else None)
+    if content.text and is_cut:
+        return content.text, CUT
+    if content.text:
+        return content.text, ""
     if isinstance(refusal, str) and refusal:
         return refusal, "The model refused to answer."
     if getattr(message, "reasoning_content", None):
@@ -59,14 +61,10 @@ def _text(message: Any, *, is_cut: bool) -> tuple[str, str]:
     return "", "The answer is empty."
 
 
-def _content(content: Any) -> str:
-    """Text, or the texts of its parts."""
+def _content(content: Any) -> Content:
     if isinstance(content, str):
-        return content
-    if not isinstance(content, list):
-        return ""
-    texts = [part.get("text") for part in content if isinstance(part, dict)]
-    return "".join(text for text in texts if isinstance(text, str))
+        return Content(content)
+    return read_parts(content) if isinstance(content, list) else Content()
 
 
 def _tokens(usage: Any, name: str, chars: int) -> int:

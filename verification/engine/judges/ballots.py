@@ -13,7 +13,7 @@ from verification.engine.case import Case
 from verification.engine.finding import Finding
 from verification.engine.judges.asking import Answer, Ballot, share_of_passes
 from verification.engine.judges.blaming import findings_of
-from verification.engine.judges.weighing import weigh
+from verification.engine.judges.weighing import is_bare_fail, weigh
 from verification.engine.outcome import FindingVerdict, Source
 from verification.engine.protocol.quotes import Quotes
 from verification.engine.protocol.reply import Recovered
@@ -32,12 +32,14 @@ class Vote:
     """`blame` is what speaks against the work where it did not pass.
 
     `lost` is the reason code for which nothing can be read from it, '' where something can.
+    `is_bare_fail`: nothing can be, since it fails the work without a reason.
     """
 
     ballot: Ballot
     blame: tuple[Finding, ...] = ()
     lost: str = ""
     rating: Rating | None = None
+    is_bare_fail: bool = False
 
     @property
     def passed(self) -> bool | None:
@@ -53,7 +55,8 @@ def opened(case: Case, number: int, answer: Answer, found: Recovered, quotes: Qu
     if answer.lost or found.reply is None:
         why = answer.detail or ("" if answer.lost else found.why)
         return Vote(replace(blank, why=why[:MAX_WHY_CHARS]), lost=answer.lost or UNREADABLE)
-    told = findings_of(case, weigh(case, found.reply, quotes), found.reply, tier=3)
+    words = weigh(case, found.reply, quotes)
+    told = findings_of(case, words, found.reply, tier=3)
     decision = policy.decide(policy.ordered(told, {}), case.verifier.flags)
     blame = tuple(one for one in told if policy.effect_of(one) is Effect.REJECT)
     passed = decision.verdict.passed
@@ -70,6 +73,7 @@ def opened(case: Case, number: int, answer: Answer, found: Recovered, quotes: Qu
         blame=blame if passed is False else (),
         lost=decision.reason_code if passed is None else "",
         rating=rating,
+        is_bare_fail=passed is None and is_bare_fail(found.reply, words),
     )
 
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from verification.engine.case import Case
 from verification.engine.judges.asking import Answer, Ask, Conversation, Question
 from verification.engine.judges.independence import first_seat, is_same_model
-from verification.engine.protocol.bearing import bears_out
+from verification.engine.protocol.doubt import Doubt
 from verification.engine.protocol.echoes import holds_copied_verdict, is_copied
 from verification.engine.protocol.framing import framed, shown
 from verification.engine.protocol.prompt import Prompt
-from verification.engine.protocol.recovery import recover
+from verification.engine.protocol.recovery import answer_text, recover
 from verification.engine.protocol.reply import Recovered, Reply, Stage
+from verification.engine.protocol.restatement_check import supported_part
 
 MAX_RESTATED_CHARS = 20_000
 UNREADABLE = "parse_inconclusive"
@@ -47,16 +48,16 @@ def read(answer: Answer, prompt: Prompt, *, strict: bool = False) -> Recovered:
     What was cut off passes nothing, unless a whole object came: it may have gone on otherwise.
     """
     found = recover(answer.text, strict=strict, shown=prompt.text)
-    if found.reply and is_copied(answer.text, found.reply.passed, prompt):
+    if found.reply and is_copied(found.answer, found.reply.passed, prompt):
         return Recovered(Stage.UNREADABLE, why=COPIED)
-    if answer.is_cut and found.reply and found.reply.passed and not _came_whole(answer, found):
+    if answer.is_cut and found.reply and found.reply.passed and not _came_whole(found):
         return Recovered(Stage.UNREADABLE, why=CUT)
     return found
 
 
-def _came_whole(answer: Answer, found: Recovered) -> bool:
+def _came_whole(found: Recovered) -> bool:
     """Whether the verdict's object came first: what was cut off are words behind it."""
-    start = answer.text.lstrip().removeprefix("```").removeprefix("json").lstrip()
+    start = found.answer.lstrip().removeprefix("```").removeprefix("json").lstrip()
     return found.stage in (Stage.STRICT, Stage.EMBEDDED) and start.startswith("{")
 
 
@@ -77,11 +78,8 @@ def hear(case: Case, talk: Conversation, prompt: Prompt) -> Heard:
             return restated
     elif first.lost not in _GOES_ELSEWHERE:
         return first
-    other = alternate_to(case, judge)
-    if not other or not talk.calls_left:
-        return first
-    second, _ = _ask(case, talk, prompt, other, Ask.ASSESS, stage=Stage.ALTERNATE)
-    return second if second.reply else first
+    second = ask_alternate(case, talk, prompt, first)
+    return second if second and second.reply else first
 
 
 def question_of(case: Case, prompt: Prompt, judge: str = "", ask: Ask = Ask.ASSESS) -> Question:
@@ -95,6 +93,14 @@ def question_of(case: Case, prompt: Prompt, judge: str = "", ask: Ask = Ask.ASSE
 def ask_again(case: Case, talk: Conversation, prompt: Prompt, judge: str) -> Heard:
     """Ask the judge that was heard once more, for what its answer left open."""
     return _ask(case, talk, prompt, judge, Ask.AGAIN)[0]
+
+
+def ask_alternate(case: Case, talk: Conversation, prompt: Prompt, heard: Heard) -> Heard | None:
+    """Ask the other judge from scratch; None where there is none, or it has answered already."""
+    other = alternate_to(case, heard.judge)
+    if not other or not talk.calls_left or heard.stage is Stage.ALTERNATE:
+        return None
+    return _ask(case, talk, prompt, other, Ask.ASSESS, stage=Stage.ALTERNATE)[0]
 
 
 def alternate_to(case: Case, judge: str) -> str:
@@ -126,19 +132,28 @@ def _ask(
     return Heard(found.reply, used, judge, lost, found.why), answer
 
 
+def _own_answer(text: str) -> str:
+    """Return what can be restated: '' for reasoning without an answer, and for a refusal."""
+    try:
+        return answer_text(text)
+    except Doubt:
+        return ""
+
+
 def _restated(case: Case, talk: Conversation, prompt: Prompt, judge: str, answer: Answer) -> Heard:
     """Have a judge write its own reply by the schema, without the case before it.
 
     What may be the work's words is not restated: it would come back as the judge's own.
     """
-    if not answer.text.strip() or holds_copied_verdict(answer.text, prompt):
+    own = _own_answer(answer.text)
+    if not own.strip() or holds_copied_verdict(own, prompt):
         return Heard()
     asked = Prompt(
         system=_RESTATE.format(token=prompt.token),
         text=framed(
             case.fence,
             "answer",
-            shown(answer.text, min(MAX_RESTATED_CHARS, case.prompt_room // 2)),
+            shown(own, min(MAX_RESTATED_CHARS, case.prompt_room // 2)),
         ),
         token=prompt.token,
         schema=prompt.schema,
@@ -147,15 +162,10 @@ def _restated(case: Case, talk: Conversation, prompt: Prompt, judge: str, answer
     if restated.lost:
         return Heard()
     reply = read(restated, asked).reply
-    is_borne_out = (
-        reply is not None
-        and reply.passed is not None
-        and not is_copied(restated.text, reply.passed, prompt, asked)
-        and bears_out(answer.text, reply.passed, prompt)
-    )
-    stage = Stage.RESTATED if is_borne_out else Stage.UNREADABLE
+    if reply is None or is_copied(restated.text, reply.passed, prompt, asked):
+        supported = None
+    else:
+        supported = supported_part(own, reply, prompt)
+    stage = Stage.RESTATED if supported else Stage.UNREADABLE
     talk.note(restated, stage)
-    if reply is None or not is_borne_out:
-        return Heard()
-    # Numbers that the answer did not hold in a form that can be read are not borne out by it.
-    return Heard(replace(reply, rating=None), stage, judge)
+    return Heard(supported, stage, judge) if supported else Heard()

@@ -12,7 +12,8 @@ from verification.engine.finding import Finding, with_fingerprints
 from verification.engine.judges.asking import Conversation, Judge, Question
 from verification.engine.judges.blaming import findings_of
 from verification.engine.judges.hearing import Heard, ask_again, hear, question_of
-from verification.engine.judges.weighing import Word, lacks, weigh
+from verification.engine.judges.weighing import DISAGREES, Word, is_bare_fail, lacks, weigh
+from verification.engine.outcome import FindingVerdict
 from verification.engine.protocol.prompt import assessment
 from verification.engine.protocol.quotes import Quotes
 
@@ -49,12 +50,16 @@ def said_of(rule: Rule, case: Case, ports: Ports, judge: Judge) -> Said:
     if heard.reply is None:
         return _told(talk, lost=heard.lost, why=heard.why)
     quotes = Quotes(case, ports)
-    word = _word_on(rule, weigh(case, heard.reply, quotes))
+    words = weigh(case, heard.reply, quotes)
+    word = _word_on(rule, words)
     if open_ones := () if case.is_legacy else lacks([word]):
+        failed_first = is_bare_fail(heard.reply, words)
         heard = ask_again(case, talk, assessment(case, ports, open_ones), heard.judge)
         if heard.reply is None:
             return _told(talk, lost=heard.lost, why=heard.why)
         word = _word_on(rule, weigh(case, heard.reply, quotes))
+        if failed_first and word.verdict is FindingVerdict.SATISFIED:
+            word = replace(word, verdict=FindingVerdict.UNKNOWN, gap=DISAGREES)
     return _told(talk, findings=_findings(case, heard, word), why=word.why or word.gap)
 
 

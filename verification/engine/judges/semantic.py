@@ -14,11 +14,13 @@ from verification.engine.claims.unconfirmed import Settled, settle
 from verification.engine.finding import Finding
 from verification.engine.judges.asking import Conversation, Judge
 from verification.engine.judges.blaming import findings_of, lost_answer, remark, trace_of
-from verification.engine.judges.hearing import Heard, ask_again, hear
+from verification.engine.judges.hearing import Heard, ask_again, ask_alternate, hear
 from verification.engine.judges.independence import first_seat
 from verification.engine.judges.weighing import (
+    DISAGREES,
     Word,
     doubted,
+    is_bare_fail,
     lacks,
     merged,
     strangers,
@@ -32,7 +34,6 @@ from verification.engine.protocol.reply import Reply
 from verification.engine.rating import Rating
 from verification.engine.tiers import TierReport, ratings_of
 
-DISAGREES = "The two answers of the judge disagree."
 SCORE_CONTRADICTION = "score_contradiction"
 CLAIMS_LACK = Lack(
     "claims",
@@ -118,16 +119,36 @@ def _sit(
     reply: Reply,
     *,
     asks_claims: bool = False,
+    asks_alternate: bool = True,
 ) -> Sitting:
     """Weigh the reply, and ask once more for what it left open.
 
-    `asks_claims`: the claims that the phase needs are among it.
+    A fail that becomes a pass when it is asked again is a contradiction: the alternate judge
+    decides it from scratch, else it stays open. `asks_claims`: the claims that the phase needs
+    are part of what is asked.
     """
+
+    def decide_by_alternate(doubt: Sitting) -> Sitting:
+        other = ask_alternate(case, talk, prompt, heard) if asks_alternate else None
+        if other is None or other.reply is None:
+            return doubt
+        return _sit(
+            case,
+            ports,
+            talk,
+            prompt,
+            other,
+            other.reply,
+            asks_claims=asks_claims,
+            asks_alternate=False,
+        )
+
     quotes = Quotes(case, ports)
     words = weigh(case, reply, quotes)
     sitting = Sitting(reply, heard, words, _confidence(case, reply))
     if why := _contradiction(reply, words):
-        return _resolve_score(case, ports, talk, sitting, quotes, why)
+        resolved = _resolve_score(case, ports, talk, sitting, quotes, why)
+        return resolved or decide_by_alternate(_doubted_score(sitting, why))
     if why := _missing_points(case, reply, words):
         return _complete_score(case, ports, talk, sitting, why)
     open_ones = lacks(words)
@@ -145,10 +166,13 @@ def _sit(
     if needs_claims:
         reply = replace(reply, claims=(*reply.claims, *again.reply.claims))
     second = merged(words, weigh(case, again.reply, quotes), {one.id for one in open_ones})
-    if again.reply.passed is False and verdict_of(second) is True:
+    failed_first = is_bare_fail(reply, words)
+    is_contradiction = verdict_of(second) is True and (failed_first or again.reply.passed is False)
+    if is_contradiction:
         second = [*second[:-1], replace(second[-1], verdict=FindingVerdict.UNKNOWN, gap=DISAGREES)]
     confidence = min(sitting.confidence, _confidence(case, again.reply))
-    return replace(sitting, reply=reply, words=tuple(second), confidence=confidence)
+    sitting = replace(sitting, reply=reply, words=tuple(second), confidence=confidence)
+    return decide_by_alternate(sitting) if is_contradiction and failed_first else sitting
 
 
 def _contradiction(reply: Reply, words: Sequence[Word]) -> str:
@@ -159,16 +183,12 @@ def _contradiction(reply: Reply, words: Sequence[Word]) -> str:
 
 def _resolve_score(
     case: Case, ports: Ports, talk: Conversation, sitting: Sitting, quotes: Quotes, why: str
-) -> Sitting:
-    """Ask once more about points that contradict the verdict. What stays contradictory is doubt.
+) -> Sitting | None:
+    """Ask once more about points that contradict the verdict.
 
-    A reject that becomes a pass contradicts itself, too.
+    What stays contradictory is doubt. None: a reject became a pass, which another judge decides.
     """
-    doubt = replace(
-        sitting,
-        reply=replace(sitting.reply, rating=None),
-        words=doubted(sitting.words, SCORE_CONTRADICTION, why),
-    )
+    doubt = _doubted_score(sitting, why)
     if case.is_legacy:  # it asks nothing twice
         return doubt
     prompt = assessment(case, ports, [Lack(ACCEPTANCE, why)])
@@ -177,14 +197,23 @@ def _resolve_score(
         return doubt
     words = merged(sitting.words, weigh(case, again, quotes), {ACCEPTANCE})
     was_rejected = verdict_of(sitting.words) is False
-    turns_to_pass = was_rejected and (again.passed is not False or verdict_of(words) is not False)
-    if verdict_of(words) is None or turns_to_pass or _contradiction(again, words):
+    if was_rejected and (again.passed is not False or verdict_of(words) is not False):
+        return None
+    if verdict_of(words) is None or _contradiction(again, words):
         return doubt
     return replace(
         sitting,
         reply=replace(sitting.reply, rating=again.rating),
         words=tuple(words),
         confidence=min(sitting.confidence, _confidence(case, again)),
+    )
+
+
+def _doubted_score(sitting: Sitting, why: str) -> Sitting:
+    return replace(
+        sitting,
+        reply=replace(sitting.reply, rating=None),
+        words=doubted(sitting.words, SCORE_CONTRADICTION, why),
     )
 
 

@@ -87,6 +87,10 @@ def _questions(case: Case, prompt: Prompt) -> list[Question]:
 def _votes(
     booth: Booth, talk: Conversation, questions: Sequence[Question], answers: Sequence[Answer]
 ) -> list[Vote]:
+    """Read all votes; cast those once more that cannot be read.
+
+    A fail without a reason that becomes a pass contradicts itself: it stays unread.
+    """
     votes = [_read(booth, talk, number, answers[number]) for number in range(len(questions))]
     unread = [vote.ballot.index for vote in votes if vote.lost in (UNREADABLE, SCORE_CONTRADICTION)]
     if unread and talk.calls_left and not booth.case.is_legacy:
@@ -94,7 +98,9 @@ def _votes(
             replace(questions[one], nonce=questions[one].nonce + CAST_AGAIN) for one in unread
         ]
         for number, answer in zip(unread, talk.ask_all(once_more), strict=True):
-            votes[number] = _read(booth, talk, number, answer)
+            vote = _read(booth, talk, number, answer)
+            if not (votes[number].is_bare_fail and vote.passed):
+                votes[number] = vote
     return votes
 
 

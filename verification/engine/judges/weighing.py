@@ -19,6 +19,7 @@ from verification.engine.protocol.reply import Reply, RuleAnswer
 SATISFIED, VIOLATED, UNKNOWN = FindingVerdict
 HARD = Enforcement.HARD
 SILENT = "Nothing was said of it."
+DISAGREES = "The two answers of the judge disagree."
 UNEXPLAINED = "The work was said not to pass, and nothing says why."
 
 
@@ -87,6 +88,11 @@ def verdict_of(words: Sequence[Word]) -> bool | None:
         return False
     in_doubt = any(word.enforcement is HARD and word.verdict is not SATISFIED for word in words)
     return None if in_doubt else True
+
+
+def is_bare_fail(reply: Reply, words: Sequence[Word]) -> bool:
+    """Whether a reply fails the work, and it is not the material that refutes what it blames."""
+    return reply.passed is False and not any(word.quote_verified is False for word in words)
 
 
 def doubted(words: Sequence[Word], reason_code: str, why: str) -> tuple[Word, ...]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from verification.engine.outcome import FindingVerdict
-from verification.engine.protocol import verdict_line
+from verification.engine.protocol.contradiction import check_beside
 from verification.engine.protocol.doubt import BROKEN_OFF, DISAGREE, TOO_MANY, UNCLEAR, Doubt
 from verification.engine.protocol.fields import Fields
 from verification.engine.protocol.mentions import Mention, quoted_mentions
@@ -117,8 +117,7 @@ def _agreed(replies: Sequence[Reply | None], rest: str) -> Reply:
         raise Doubt(UNCLEAR)
     if any(one is not None and _differ(one, last) for one in replies):
         raise Doubt(DISAGREE)
-    if verdict_line.contradicts(rest, last):
-        raise Doubt(DISAGREE)
+    check_beside(rest, last)
     for mention in quoted_mentions(rest):
         if mention.is_form:
             continue

@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from processes.definition.stream import Unreadable, compose
-from verification.engine.protocol import verdict_line
+from verification.engine.protocol.contradiction import check_beside
 from verification.engine.protocol.doubt import BROKEN_OFF, DISAGREE, UNCLEAR, Doubt
 from verification.engine.protocol.mentions import all_mentions
 from verification.engine.protocol.objects import closes_what_never_began
@@ -33,6 +33,7 @@ _LINE = re.compile(
     r"^[ \t]{0,3}(?:[-*+•][ \t]{1,3}|\|[ \t]{0,9})?[*_`\"']{0,3}([A-Za-z][A-Za-z _-]{0,30}?)[*_`\"']{0,3}"
     r"[ \t]{0,9}[:=：|][ \t]{0,9}[*_`\"']{0,3}([^\n]{0,2000}?)[*_`\"',|; \t]{0,9}$"
 )
+_ITEM = re.compile(r"[ \t]{0,8}(?:[-*+•–]|\d{1,3}[.)])[ \t]{1,3}(\S[^\n]{0,2000})")
 _KNOWN = REPLY_KEYS | PASSED_KEYS | VERDICT_KEYS | frozenset((*WHY, "token"))
 _BARE_TAG = re.compile(r"(?:^|[:{,\[-])[ \t]{0,9}![ \t]", re.MULTILINE)
 """YAML drops it before a word, where a writer may mean that it turns the word round."""
@@ -63,8 +64,9 @@ def read(text: str, shown: Shown) -> Reply | None:
         raise Doubt(BROKEN_OFF)
     said = {mention.truth for mention in all_mentions(text) if mention.is_of_the_whole}
     for reply, rest in found:
-        if reply != last or (not last.passed) in said or verdict_line.contradicts(rest, last):
+        if reply != last or (not last.passed) in said:
             raise Doubt(DISAGREE)
+        check_beside(rest, last)
     return last
 
 
@@ -92,28 +94,49 @@ def _is_whole(document: Mapping[str, Any]) -> bool:
 
 
 def _blocks(text: str) -> Iterator[tuple[int, int]]:
-    """Runs of lines with keys of a reply, blank lines between them allowed."""
+    """Yield where lines with keys of a reply stand together.
+
+    Blank lines may stand between them, and the items of a list below a key of issues.
+    """
     first = end = count = at = 0
+    is_listing = False
     for line in [*text.split("\n"), "end of text"]:
-        found = _LINE.match(line)
-        if found and plain_key(found[1]) in _KNOWN:
+        found = _key_line(line)
+        if found:
             first, count, end = first if count else at, count + 1, at + len(line)
+            is_listing = _begins_a_list(found)
+        elif is_listing and _ITEM.match(line):
+            end = at + len(line)
         elif line.strip(_OF_A_TABLE):
             if count > 1 and not is_quoted(text, first, end):
                 yield first, end
-            count = 0
+            count, is_listing = 0, False
         at += len(line) + 1
 
 
+def _key_line(line: str) -> re.Match[str] | None:
+    found = _LINE.match(line)
+    return found if found and plain_key(found[1]) in _KNOWN else None
+
+
+def _begins_a_list(line: re.Match[str]) -> bool:
+    return plain_key(line[1]) in ISSUES and not line[2].strip()
+
+
 def _of_lines(block: Sequence[str]) -> dict[str, Any]:
-    """What such lines say; whatever they say of single rules is there, and not read."""
+    """Return what such lines say; whatever they say of single rules is there, and not read."""
     document: dict[str, Any] = {}
+    items: list[str] | None = None
     for line in block:
-        found = _LINE.match(line)
+        found = _key_line(line)
         if found is None:
+            if items is not None and (item := _ITEM.match(line)):
+                items.append(item[1].strip())
             continue
         key = plain_key(found[1])
-        value = found[2] if key in _READ | PASSED_KEYS | VERDICT_KEYS else ""
+        items = [] if _begins_a_list(found) else None
+        is_read = key in _READ | PASSED_KEYS | VERDICT_KEYS
+        value: Any = (found[2].strip() if items is None else items) if is_read else ""
         document[key] = value if document.setdefault(key, value) == value else CONFLICT
     return document
 

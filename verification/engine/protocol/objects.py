@@ -18,6 +18,8 @@ _OPENS = re.compile(
     r"""\{(?=\s{0,200}(?:\\{0,4}["'“”‘’„«＂]|\}|,|//|/\*|#|\w{1,60}\s{0,9}[:=：]))"""
 )
 _BRACE = re.compile(r"[{}]")
+_BRACKET = re.compile(r"[{}\[\]]")
+_CLOSING = {"{": "}", "[": "]"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,7 @@ def loads(text: str) -> Any:
         Doubt: it is nested too deeply.
     """
     try:
-        return _DECODER.decode(text)
+        return _STRICT.decode(text)
     except RecursionError as error:
         raise Doubt(TOO_DEEP) from error
 
@@ -86,13 +88,18 @@ def without(text: str, spans: Iterable[Span]) -> str:
     return "\n".join([*kept, text[at:]])
 
 
-def closes_what_never_began(text: str, start: int) -> bool:
-    """Whether a brace is closed after `start` that was not opened there: the beginning is lost."""
-    depth = 0
-    for brace in _BRACE.finditer(text, start):
-        depth += 1 if brace[0] == "{" else -1
-        if depth < 0:
-            return True
+def closes_what_never_began(text: str, start: int, closing: str = "}") -> bool:
+    """Whether a bracket is closed after `start` that was not opened there: the beginning is lost.
+
+    `closing`: the brackets to look at, of `}` and `]`.
+    """
+    depths = dict.fromkeys(closing, 0)
+    for bracket in _BRACKET.finditer(text, start):
+        kind = _CLOSING.get(bracket[0], bracket[0])
+        if kind in depths:
+            depths[kind] += 1 if bracket[0] in _CLOSING else -1
+            if depths[kind] < 0:
+                return True
     return False
 
 
@@ -123,6 +130,10 @@ def _integer(digits: str) -> int | None:
     return int(digits) if len(digits) <= _LONGEST_INTEGER else None
 
 
-_DECODER = json.JSONDecoder(
+_STRICT = json.JSONDecoder(
     object_pairs_hook=_pairs, parse_int=_integer, parse_constant=lambda _name: None
 )
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_pairs, parse_int=_integer, parse_constant=lambda _name: None, strict=False
+)
+"""Takes line breaks within strings as they are: no other place can be meant."""

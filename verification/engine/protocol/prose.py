@@ -1,10 +1,11 @@
-"""The text around a verdict: what is thought aloud, what is quoted, and who is said to have said it."""
+"""The text around a verdict: what is quoted, and to whom the prose attributes it."""
 
 from __future__ import annotations
 
 import re
 
-_THOUGHT = re.compile(r"\s*<(think|thinking|thought|reasoning)>", re.IGNORECASE)
+from verification.engine.protocol.reasoning import final_answer
+
 _QUOTED_LINE = re.compile(r"^[ \t]{0,8}>.*$", re.MULTILINE)
 _CONTROLS = re.compile(
     r"\x1b\[[0-9;:?]{0,40}[A-Za-z]"  # a terminal's colours
@@ -45,13 +46,13 @@ _MARKS = " \t\r\n\"'`*_([<“‘«"
 
 
 def answer_in(text: str) -> str:
-    """The text without what the judge thought aloud before it, quoted lines, and invisible marks."""
+    """Return the answer without reasoning, quoted lines and invisible marks.
+
+    Raises:
+        Doubt: see `final_answer`.
+    """
     text = _CONTROLS.sub("", text).replace("\r\n", "\n")
-    at = 0
-    while opened := _THOUGHT.match(text, at):
-        closing = re.compile(f"</{opened[1]}>", re.IGNORECASE).search(text, opened.end())
-        at = len(text) if closing is None else closing.end()
-    return _QUOTED_LINE.sub("", text[at:])
+    return _QUOTED_LINE.sub("…", final_answer(text))
 
 
 def without_fences(text: str) -> str:

@@ -19,6 +19,7 @@ from verification.engine.protocol.fields import (
     texts_of,
 )
 from verification.engine.protocol.reply import Reply
+from verification.engine.protocol.stance import blames_the_work
 from verification.engine.protocol.words import (
     CONFLICT,
     FAILED_KEYS,
@@ -36,7 +37,7 @@ MAX_CLAIMS = 1_000
 MAX_EVIDENCE = 50
 RULES = ("rules", "ruleverdicts", "ruleresults", "rulechecks")
 ACCEPTANCE = ("acceptance", "acceptancecriteria")
-ISSUES = ("issues", "problems", "issue")
+ISSUES = ("issues", "problems", "issue", "concerns", "concern", "keyconcerns")
 CONFIDENCE = ("confidence", "confidencescore")
 SUGGESTION = ("suggestion", "suggestions", "suggestedfix", "fix")
 WHY = ("why", "reason", "reasons", "reasoning", "explanation", "rationale", "summary", "comment")
@@ -129,9 +130,14 @@ def _hides_a_violation(fields: Fields) -> bool:
             return True
         if isinstance(value, Mapping | list):
             left += ((plain_key(name) if name else key, one) for name, one in pairs(value))
-        elif says_violated(key, value):
+        elif says_violated(key, value) or _blames(key, value):
             return True
     return False
+
+
+def _blames(key: str, value: Any) -> bool:
+    """Whether a verdict in more than a word is none of passing: `overall: FAIL - no date`."""
+    return isinstance(value, str) and key in VERDICT_KEYS and blames_the_work(f"{key}: {value}")
 
 
 def _holds_anything(value: Any) -> bool:

@@ -1,12 +1,24 @@
-"""Find the verdict in whatever a judge has written."""
+"""Finds the verdict in a judge's reply."""
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from verification.engine.protocol import damaged, embedded, lines, verdict_line
-from verification.engine.protocol.doubt import DISAGREE, NOTHING, TOO_DEEP, TOO_LONG, Doubt
+from verification.engine.protocol.content_parts import content_in
+from verification.engine.protocol.contradiction import check_beside
+from verification.engine.protocol.doubt import (
+    DISAGREE,
+    NOTHING,
+    REFUSED,
+    TOO_DEEP,
+    TOO_LONG,
+    Doubt,
+)
 from verification.engine.protocol.objects import loads
 from verification.engine.protocol.prose import answer_in
 from verification.engine.protocol.reading import reply_of, speaks_of_a_verdict
@@ -15,12 +27,22 @@ from verification.engine.protocol.shown import Shown
 from verification.engine.protocol.wrappers import replies_in
 
 MAX_CHARS = 4_000_000
+MAX_PYTHON_CHARS = 64_000
+_PYTHON_PARTS = re.compile(r"\s*\[\s*\{\s*'(?:type|text|thought)'")
+
+
+def _read_verdict_line(text: str, shown: Shown) -> Reply | None:
+    reply = verdict_line.read(text, shown)
+    if reply is not None:
+        check_beside(verdict_line.without_lines(text), reply)
+    return reply
+
 
 _STAGES: tuple[tuple[Stage, Callable[[str, Shown], Reply | None]], ...] = (
     (Stage.EMBEDDED, embedded.read),
     (Stage.REPAIRED, damaged.read),
     (Stage.YAML, lines.read),
-    (Stage.VERDICT_LINE, verdict_line.read),
+    (Stage.VERDICT_LINE, _read_verdict_line),
 )
 
 
@@ -46,16 +68,55 @@ def recover(text: str, *, strict: bool = False, shown: str = "") -> Recovered:
 def _read(text: str, strict: bool, shown: Shown) -> Recovered | None:
     reply = None if shown.holds(text) else _whole(text)
     if reply is not None:
-        return Recovered(Stage.STRICT, reply)
+        return Recovered(Stage.STRICT, reply, answer=text)
     if strict:
         return None
-    own = embedded.own_words(answer_in(text), shown)
+    answer = answer_text(text)
+    own = embedded.own_words(answer, shown)
     for stage, read in _STAGES:
         if (reply := read(own.text, shown)) is not None:
             if reply.passed and own.quotes_a_fail:
                 raise Doubt(DISAGREE)
-            return Recovered(stage, reply if stage is Stage.EMBEDDED else _unrated(reply))
+            reply = reply if stage is Stage.EMBEDDED else _unrated(reply)
+            return Recovered(stage, reply, answer=answer)
     return None
+
+
+def answer_text(text: str) -> str:
+    """Return a reply's answer as text: no reasoning, no quoted lines, no parts but text.
+
+    Raises:
+        Doubt: it refuses to answer, or its marks of reasoning cannot be told apart.
+    """
+    return answer_in(_message(text))
+
+
+def _message(text: str) -> str:
+    """Return the text parts of a reply that came as a list of parts or as a provider's response.
+
+    Raises:
+        Doubt: a part of it refuses to answer.
+    """
+    content = content_in(_document(text)) if text.lstrip()[:1] in ("[", "{") else None
+    if content is None:
+        return text
+    if content.refusal:
+        raise Doubt(REFUSED)
+    return content.text
+
+
+def _document(text: str) -> Any:
+    """Read JSON, or a list as Python prints it; None: the text is neither."""
+    try:
+        return loads(text)
+    except ValueError:
+        pass
+    if not _PYTHON_PARTS.match(text) or len(text) > MAX_PYTHON_CHARS:
+        return None
+    try:
+        return ast.literal_eval(text.strip())
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None
 
 
 def _unrated(reply: Reply) -> Reply:

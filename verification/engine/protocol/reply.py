@@ -56,8 +56,12 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
-    """`reply` None: the text holds no verdict, or more than one; `why` says which in a sentence."""
+    """`reply` None: the text holds no verdict, or more than one; `why` says which in a sentence.
+
+    `answer` is the text that a reply was read from: without reasoning, its text parts alone.
+    """
 
     stage: Stage
     reply: Reply | None = None
     why: str = ""
+    answer: str = ""

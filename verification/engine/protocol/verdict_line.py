@@ -1,10 +1,12 @@
-"""Stage 5: exactly one anchored verdict line. Nothing else in prose counts."""
+"""Stage 5: an anchored verdict line, or several that agree. Nothing else in prose counts."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-from verification.engine.protocol.doubt import Doubt
+from verification.engine.protocol.doubt import DISAGREE, Doubt
+from verification.engine.protocol.fields import texts_of
 from verification.engine.protocol.prose import is_quoted, without_fences
 from verification.engine.protocol.reply import Reply
 from verification.engine.protocol.shown import Shown
@@ -15,20 +17,26 @@ _LINE = re.compile(
     r"[ \t]{0,3}(?:->|[:：=–—→-])[ \t]{0,3}(\S[^\n]{0,200})$",
     re.IGNORECASE | re.MULTILINE,
 )
-_FAIL_WITHIN = re.compile(
-    r"\bverdict[*_]{0,3}[ \t]{0,3}(?:->|[:：=→])[ \t]{0,3}[*_]{0,3}fail(?:ed)?\b",
-    re.IGNORECASE,
+_FAIL_AND_WHY = re.compile(
+    r"[*_`]{0,3}fail(?:ed)?[*_`]{0,3}\s{0,3}[-–—:.,;(]\s{0,3}(\w.{0,200})", re.IGNORECASE
 )
-"""No verdict by itself, but doubt beside a pass."""
+_PASSES = re.compile(r"\b(?:pass(?:ed|es)?|accept(?:ed)?|approved?)\b", re.IGNORECASE)
+_HEADING_OF_CONCERNS = re.compile(
+    r"^[ \t]{0,3}(?:#{1,6}[ \t]{1,3}|[*_]{2,3})(?:key |main )?(?:concerns?|issues?|problems?)"
+    r"[:*_ \t]{0,6}$|^(?:concerns?|issues?|problems?):[ \t]{0,3}$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_NEXT_HEADING = re.compile(r"^(?:#{1,6}[ \t]|[*_]{2}[^\n]{1,80}[*_]{2}:?[ \t]*$)", re.MULTILINE)
+_ITEM = re.compile(r"^[ \t]{0,8}(?:[-*+•–]|\d{1,3}[.)])[ \t]{1,3}(\S[^\n]{0,2000})", re.MULTILINE)
+MAX_CONCERN_CHARS = 8_000
 _WORDS = {"pass": True, "passed": True, "fail": False, "failed": False}
-_MANY = "The reply holds more than one verdict line."
 
 
 def read(text: str, shown: Shown) -> Reply | None:
-    """Read the one verdict line.
+    """Read the verdict lines; a fail may give its reason in the same line.
 
     Raises:
-        Doubt: there is more than one, agreeing or not.
+        Doubt: they disagree, or one of them is neither pass nor fail.
     """
     bare = without_fences(text)
     lines = list(_LINE.finditer(bare))
@@ -37,22 +45,46 @@ def read(text: str, shown: Shown) -> Reply | None:
         for line in lines
         if not is_quoted(bare, line.start(), line.end()) and not shown.holds(line[0])
     ]
-    if len(own) > 1:
-        raise Doubt(_MANY)
-    passed = _said(own[0]) if own else None
-    if passed and (_FAIL_WITHIN.search(bare) or any(_said(line) is False for line in lines)):
-        raise Doubt(_MANY)
-    return None if passed is None else Reply(passed=passed, is_short=True)
+    verdicts = {_verdict(line) for line in own}
+    if len(verdicts) > 1:
+        raise Doubt(DISAGREE)
+    passed = verdicts.pop() if verdicts else None
+    if passed is None:
+        return None
+    if passed and any(_verdict(line) is False for line in lines):
+        raise Doubt(DISAGREE)
+    reasons = dict.fromkeys(reason for line in own if (reason := _reason(line)))
+    concerns = () if passed else _concerns(bare)
+    return Reply(passed=passed, issues=(*reasons, *concerns), is_short=True)
 
 
-def contradicts(text: str, reply: Reply) -> bool:
-    """Whether a verdict line beside a reply says the opposite, or leaves open what it says."""
-    bare = without_fences(text)
-    said = {_said(line) for line in _LINE.finditer(bare)}
-    if reply.passed and _FAIL_WITHIN.search(bare):
-        return True
-    return (not reply.passed) in said or (reply.passed is True and None in said)
+def verdicts_in(text: str) -> set[bool | None]:
+    """Return what all verdict lines of a text say; None stands for neither pass nor fail."""
+    return {_verdict(line) for line in _LINE.finditer(without_fences(text))}
 
 
-def _said(line: re.Match[str]) -> bool | None:
-    return _WORDS.get(plain_word(line[1]))
+def without_lines(text: str) -> str:
+    return _LINE.sub("", text)
+
+
+def _concerns(text: str) -> Sequence[str]:
+    """Return what stands below a heading of concerns: its list, else its paragraph."""
+    heading = _HEADING_OF_CONCERNS.search(text)
+    if heading is None:
+        return ()
+    below = text[heading.end() : heading.end() + MAX_CONCERN_CHARS].lstrip("\n")
+    block = _NEXT_HEADING.split(below)[0]
+    items = [item.strip() for item in _ITEM.findall(block)]
+    paragraph = " ".join(block.split("\n\n")[0].split())
+    return texts_of(items or paragraph)
+
+
+def _verdict(line: re.Match[str]) -> bool | None:
+    verdict = _WORDS.get(plain_word(line[1]))
+    return False if verdict is None and _reason(line) else verdict
+
+
+def _reason(line: re.Match[str]) -> str:
+    """Return why a line fails the work, where it says so: `FAIL - the date is missing`."""
+    reasoned = _FAIL_AND_WHY.match(line[1])
+    return "" if reasoned is None or _PASSES.search(reasoned[1]) else reasoned[1].rstrip(" *_`)")

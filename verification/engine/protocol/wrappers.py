@@ -25,44 +25,16 @@ _ENVELOPES = frozenset(
 )
 _NOT_ITS_OWN = frozenset(
     (
-        *(
-            "claims",
-            "issues",
-            "suggestion",
-            "why",
-            "artifact",
-            "context",
-            "deliverable",
-            "deliverables",
-            "echo",
-            "evidence",
-            "example",
-        ),
-        *(
-            "examples",
-            "expected",
-            "input",
-            "inputs",
-            "log",
-            "logs",
-            "material",
-            "output",
-            "previous",
-        ),
-        *(
-            "prompt",
-            "properties",
-            "quote",
-            "quoted",
-            "request",
-            "rules",
-            "sample",
-            "schema",
-            "stdout",
-        ),
-        *("submission", "task", "template", "thinking", "thought", "toolresult", "toolresults"),
+        *("analysis", "artifact", "chainofthought", "claims", "context", "deliverable"),
+        *("deliverables", "echo", "evidence", "example", "examples", "expected", "input", "inputs"),
+        *("issues", "log", "logs", "material", "output", "previous", "prompt", "properties"),
+        *("quote", "quoted", "reasoning", "reasoningcontent", "reasoningdetails", "reasoningtext"),
+        *("request", "rules", "sample", "schema", "scratchpad", "stdout", "submission"),
+        *("suggestion", "task", "template", "thinking", "thinkingblocks", "thinkingcontent"),
+        *("thought", "thoughts", "toolresult", "toolresults", "why"),
     )
 )
+"""Keys whose content is material, a part of the answer, or reasoning."""
 
 
 def may_speak(text: str, start: int = 0, end: int | None = None) -> bool:

@@ -1,13 +1,18 @@
-"""Whether a judge's own words bear out what is made of them when they are restated."""
+"""Checks that a restated reply says no more than the reply that it restates."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from dataclasses import replace
 
+from verification.engine.outcome import FindingVerdict
+from verification.engine.protocol.doubt import Doubt
 from verification.engine.protocol.echoes import squeezed
 from verification.engine.protocol.prompt import Prompt
-from verification.engine.protocol.prose import answer_in, without_fences
+from verification.engine.protocol.prose import without_fences
+from verification.engine.protocol.recovery import answer_text
+from verification.engine.protocol.reply import Reply
 
 MAX_CHARS = 200_000
 _PASSED, _FAILED, _LEFT_OPEN = " said-pass ", " said-fail ", " uncertain "
@@ -23,7 +28,7 @@ _CHOICE = re.compile(r"\w\s*[|/]\s*\w")
 _GOOD = ("true", "yes", "pass", "passed", "satisfied", "met", "accept", "accepted", "approved")
 _BAD = ("false", "no", "fail", "failed", "violated", "unmet", "reject", "rejected", "unsatisfied")
 _PASSING = re.compile(
-    r"\bsaid-pass\b|\b(?:true|yes|ja|oui|sí|да)\b|^\W{0,40}(?:pass|passed|ok|approved|accepted)\W{0,40}$"
+    r"\bsaid-pass\b|^\W{0,40}(?:pass|passed|ok|approved|accepted)\W{0,40}$"
     r"|\b(?:it|this|that|work|output|submission|report|code|everything|all|both|criteri\w+|rules?"
     r"|requirements?|task|result)\b[^.!?\n]{0,60}\b(?:pass(?:es|ed)|meets?|met|satisf\w+|fulfil\w+"
     r"|compl(?:y|ies|iant|ete)|acceptable|accepted|approved|correct)\b"
@@ -66,14 +71,59 @@ _REPORTING = re.compile(
 )
 
 
-def bears_out(original: str, passed: bool, prompt: Prompt) -> bool:
-    """Whether the first reply said what its restatement says.
+def supported_part(original: str, restated: Reply, prompt: Prompt) -> Reply | None:
+    """Return what of a restatement the original says itself; None: not even its verdict.
+
+    A pass of the whole passes each rule, as the short form of a reply does. Whatever the
+    restatement says against the work, or leaves open, is kept beside it. A rule is blamed only
+    where the original names it; the rest of the blame is the acceptance criteria's.
+    """
+    if restated.passed is None or not supports_verdict(original, restated.passed, prompt):
+        return None
+    # Numbers that could not be read in the original are not its own.
+    reply = replace(restated, rating=None)
+    if restated.passed:
+        against = tuple(a for a in reply.rules if a.verdict is not FindingVerdict.SATISFIED)
+        is_whole = not against and reply.acceptance in (None, FindingVerdict.SATISFIED)
+        return replace(
+            reply,
+            rules=against,
+            acceptance=None if is_whole else reply.acceptance,
+            is_short=is_whole,
+        )
+    named = tuple(answer for answer in reply.rules if _is_named(answer.rule, original))
+    others = [
+        answer.why or f"The rule {answer.rule} is violated."
+        for answer in reply.rules
+        if answer.verdict is FindingVerdict.VIOLATED and answer not in named
+    ]
+    if not others:
+        return replace(reply, rules=named)
+    why = " ".join(filter(None, (reply.acceptance_why, *others)))
+    return replace(
+        reply, rules=named, acceptance=FindingVerdict.VIOLATED, acceptance_why=why, is_short=False
+    )
+
+
+def _is_named(rule: str, text: str) -> bool:
+    name = " ".join(rule.split())
+    return (
+        bool(name)
+        and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE) is not None
+    )
+
+
+def supports_verdict(original: str, passed: bool, prompt: Prompt) -> bool:
+    """Whether the first reply gives the verdict that its restatement gives.
 
     A pass needs a word of passing, none of failing, doubt or report, and an end: restating never
-    turns a fail, a refusal, noise, a quote or what was cut off into a pass. A fail needs a word
-    that blames the work. What says both in the manner of a verdict says neither.
+    turns a fail, a refusal, noise, a quote, a bare truth value or what was cut off into a pass. A
+    fail needs a word that blames the work. What says both in the manner of a verdict says neither.
     """
-    words = _own_words(original[:MAX_CHARS], prompt)
+    try:
+        words = _own_words(original[:MAX_CHARS], prompt)
+    except Doubt:
+        return False
     says_pass, says_fail = _PASSED.strip() in words, _FAILED.strip() in words
     if says_pass and says_fail:
         return False
@@ -93,7 +143,7 @@ def _breaks_off(text: str) -> bool:
 def _own_words(text: str, prompt: Prompt) -> str:
     """Without what is quoted: that is the work speaking. Keys of a verdict become its words."""
     material = squeezed(prompt.text)
-    text = _SHOWN.sub(" ", without_fences(answer_in(unicodedata.normalize("NFKC", text))))
+    text = _SHOWN.sub(" ", without_fences(answer_text(unicodedata.normalize("NFKC", text))))
 
     def own(quoted: re.Match[str]) -> str:
         is_verdict = _HOLDS_VERDICT.search(quoted.group()) is not None
