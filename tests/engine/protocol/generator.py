@@ -179,6 +179,18 @@ def _in_envelope(text: str, random: Random) -> str:
     return json.dumps({random.choice(["result", "response", "data", "arguments"]): inner})
 
 
+def _a_guess(random: Random) -> str:
+    """What is thought before an answer, which may be something else."""
+    return random.choice(
+        ['{"passed": true, "issues": []}', '{"passed": false}', "VERDICT: FAIL", "It fails. No?"]
+    )
+
+
+def _a_doubt(random: Random) -> str:
+    """A guess that is no pass: before a mark that may be lost, nothing tells it from an answer."""
+    return random.choice(['{"passed": false}', "VERDICT: FAIL", "It fails."])
+
+
 FORMS: dict[str, Callable[[Document, Random], str]] = {
     "json": _json,
     "python": lambda document, _: repr(document),
@@ -196,6 +208,12 @@ WRAPPERS: dict[str, Callable[[str, Random], str]] = {
     "prose before": lambda text, random: f"{random.choice(PROSE)}\n\n{text}",
     "prose after": lambda text, random: f"{text}\n\n{random.choice(PROSE)}",
     "thoughts": lambda text, random: f"<think>{random.choice(PROSE)} VERDICT: PASS?</think>{text}",
+    "closing mark": lambda text, random: f"{_a_doubt(random)} Or does it?\n</think>\n\n{text}",
+    "channels": lambda text, random: (
+        f"<|channel|>analysis<|message|>{_a_guess(random)}<|end|>"
+        f"<|start|>assistant<|channel|>final<|message|>{text}<|return|>"
+    ),
+    "reasoning": lambda text, random: f"[THINK]{_a_guess(random)}[/THINK]{text}",
     "envelope": _in_envelope,
     "byte order mark": lambda text, random: f"\ufeff{text}",
     "CRLF": lambda text, random: text.replace("\n", "\r\n") + "\r\n",
@@ -253,6 +271,14 @@ def broken_line(text: str, random: Random) -> str:
     return text[:at] + random.choice(["\n", "\r\n\n", "...", " // ", "\n# "]) + text[at:]
 
 
+def with_raw_line_breaks(text: str, random: Random) -> str:
+    return text.replace("\\n", "\n")
+
+
+def with_unescaped_quotes(text: str, random: Random) -> str:
+    return text.replace('\\"', '"')
+
+
 HARMS: dict[str, Callable[[str, Random], str]] = {
     "truncated": truncated,
     "beheaded": beheaded,
@@ -263,4 +289,6 @@ HARMS: dict[str, Callable[[str, Random], str]] = {
     "said again": said_again,
     "moved": moved,
     "broken line": broken_line,
+    "raw line breaks": with_raw_line_breaks,
+    "unescaped quotes": with_unescaped_quotes,
 }

@@ -63,7 +63,7 @@ def final_answer(text: str) -> str:
         Doubt: the text holds marks, and its objects are nested too deeply or too damaged.
     """
     if "<|channel|>" in text:
-        return _final_channel(text)
+        text = _final_channel(text)
     if _BARE_CHANNELS.match(text):
         return _after_last(_BARE_FINAL, text)
     begins, answers = _HEADED
@@ -82,13 +82,15 @@ def _final_channel(text: str) -> str:
     spans = objects_in(text).whole
     channels = [mark for mark in _CHANNEL.finditer(text) if not _is_within(mark, spans)]
     if not channels:
-        return _without_marked(text)
-    answer = [text[: channels[0].start()]]
+        return text
+    before = text[: channels[0].start()]
+    # A channel whose own mark is damaged is no answer.
+    answer = ["" if "<|message|>" in before else before]
     ends = [*(mark.start() for mark in channels[1:]), len(text)]
     for channel, end in zip(channels, ends, strict=True):
         if channel[1].casefold() == "final":
             answer.append(_message(text[channel.end() : end]))
-    return _CONTROL_TOKEN.sub("", "\n".join(answer)) if len(answer) > 1 else ""
+    return "\n".join(answer) if len(answer) > 1 else ""
 
 
 def _message(text: str) -> str:
