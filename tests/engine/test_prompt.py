@@ -19,7 +19,7 @@ from verification.engine.protocol.echoes import is_copied
 from verification.engine.protocol.framing import cut, framed, plain, shown
 from verification.engine.protocol.prompt import (
     NO_CRITERIA,
-    Lack,
+    OpenQuestion,
     Prompt,
     assessment,
 )
@@ -29,9 +29,9 @@ from verification.engine.protocol.sections import levels
 FENCE = "3fa91c77d2e04b58"
 
 
-def prompt_of(*lacks: Lack, files: Files | None = None, **about: Any) -> Prompt:
+def prompt_of(*open_questions: OpenQuestion, files: Files | None = None, **about: Any) -> Prompt:
     asked = judged_case(files=files, of_case={"fence": FENCE}, **about)
-    return assessment(asked, ports(files), lacks)
+    return assessment(asked, ports(files), open_questions)
 
 
 def test_the_prompt_holds_what_was_asked_and_what_was_done() -> None:
@@ -248,7 +248,7 @@ def test_deep_json_of_a_tool_is_told_and_not_shown() -> None:
 
 def test_our_own_words_hold_no_verdict_that_could_be_read_or_copied() -> None:
     prompt = prompt_of(rules=[llm("a"), llm("b")])
-    again = prompt_of(Lack("a", "Nothing was said of it."), rules=[llm("a")])
+    again = prompt_of(OpenQuestion("a", "Nothing was said of it."), rules=[llm("a")])
 
     for told in (prompt, again):
         assert recover(f"{told.system}\n{told.text}").reply is None

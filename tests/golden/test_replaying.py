@@ -17,9 +17,7 @@ from verification.golden.replaying import LEGACY, Judged, judge_case
 
 PLACEHOLDER = golden(output="TODO", rules=[regex("no-todo", "TODO")])
 PROSE = golden(answered(f"So it is: {PASSING}"), tier=2)
-ASKED_AGAIN = golden(
-    answered(reply(acceptance="unknown")), answered(PASSING, Ask.AGAIN), tier=2
-)
+ASKED_AGAIN = golden(answered(reply(acceptance="unknown")), answered(PASSING, Ask.AGAIN), tier=2)
 NOT_RECORDED = golden(tier=2)
 
 

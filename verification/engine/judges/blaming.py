@@ -10,7 +10,7 @@ from verification.engine import scoping
 from verification.engine.case import Case
 from verification.engine.checks.patterns import BY_FAILURE_CLASS
 from verification.engine.finding import Finding, TraceEntry, TraceReason, TraceVerdict
-from verification.engine.judges.weighing import UNKNOWN, VIOLATED, Word
+from verification.engine.judges.weighing import UNKNOWN, VIOLATED, RuleVerdict
 from verification.engine.outcome import FindingVerdict, Source
 from verification.engine.protocol.framing import shown
 from verification.engine.protocol.quotes import Where
@@ -23,7 +23,7 @@ _NOTHING_SAID = "The judge does not say why."
 
 
 def findings_of(
-    case: Case, words: Sequence[Word], reply: Reply, *, tier: int, lost: str = ""
+    case: Case, words: Sequence[RuleVerdict], reply: Reply, *, tier: int, lost: str = ""
 ) -> tuple[Finding, ...]:
     """One for each rule that is violated or unknown.
 
@@ -38,7 +38,7 @@ def findings_of(
     return tuple(told)
 
 
-def trace_of(case: Case, words: Sequence[Word]) -> tuple[TraceEntry, ...]:
+def trace_of(case: Case, words: Sequence[RuleVerdict]) -> tuple[TraceEntry, ...]:
     """Every rule that is a judge's: those asked about with their verdict, the others skipped."""
     asked = {id(word.asked.rule): word for word in words if word.asked}
     return tuple(_entries(case, asked))
@@ -72,7 +72,7 @@ def lost_answer(reason_code: str, message: str, *, tier: int) -> Finding:
     )
 
 
-def _entries(case: Case, asked: dict[int, Word]) -> Iterator[TraceEntry]:
+def _entries(case: Case, asked: dict[int, RuleVerdict]) -> Iterator[TraceEntry]:
     for rule in case.definition.rules:
         if rule.type is not RuleType.LLM:
             continue
@@ -92,7 +92,7 @@ def _entries(case: Case, asked: dict[int, Word]) -> Iterator[TraceEntry]:
 
 
 def _finding(
-    case: Case, word: Word, reply: Reply, *, is_blamed: bool, tier: int, lost: str
+    case: Case, word: RuleVerdict, reply: Reply, *, is_blamed: bool, tier: int, lost: str
 ) -> Finding:
     rule = word.asked.rule if word.asked else None
     is_doubted = word.is_open and not is_blamed
@@ -125,7 +125,7 @@ def _counted(case: Case, enforcement: Enforcement) -> Enforcement:
     return Enforcement.OBSERVE if is_remark else enforcement
 
 
-def _why(word: Word) -> str:
+def _why(word: RuleVerdict) -> str:
     """The reason of a violation; a judge may name one, and only that one."""
     if _NAMED_CODE.match(word.why):
         return "evidence_gap"
@@ -134,7 +134,7 @@ def _why(word: Word) -> str:
     return BY_FAILURE_CLASS.get(word.asked.rule.failure_class, "rule_violated")
 
 
-def _doubt(word: Word, lost: str) -> str:
+def _doubt(word: RuleVerdict, lost: str) -> str:
     if word.reason_code:
         return word.reason_code
     if lost:
@@ -142,7 +142,7 @@ def _doubt(word: Word, lost: str) -> str:
     return "low_confidence" if word.is_told else "parse_inconclusive"
 
 
-def _message(word: Word, *, is_doubted: bool) -> str:
+def _message(word: RuleVerdict, *, is_doubted: bool) -> str:
     name = f"The rule {word.id}" if word.asked else "The acceptance criteria"
     said = shown(word.why.strip(), MAX_TEXT_CHARS)
     if word.reason_code:

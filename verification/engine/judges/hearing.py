@@ -32,7 +32,7 @@ suggestion, score.
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class JudgeReply:
     """`lost` is the reason code for which there is no reply, '' where there is one."""
 
     reply: Reply | None = None
@@ -66,7 +66,7 @@ def is_strict(case: Case) -> bool:
     return case.is_legacy or not case.verifier.flags.strict_output_protocol
 
 
-def hear(case: Case, talk: Conversation, prompt: Prompt) -> Heard:
+def ask_judge(case: Case, talk: Conversation, prompt: Prompt) -> JudgeReply:
     """Ask the judge of this case until it can be read. Source: docs/engine.md, "Judges"."""
     judge = first_seat(case).judge
     first, answer = _ask(case, talk, prompt, judge, Ask.ASSESS)
@@ -90,12 +90,14 @@ def question_of(case: Case, prompt: Prompt, judge: str = "", ask: Ask = Ask.ASSE
     return Question(asked, ask, prompt.system, prompt.text, prompt.schema, nonce)
 
 
-def ask_again(case: Case, talk: Conversation, prompt: Prompt, judge: str) -> Heard:
+def ask_again(case: Case, talk: Conversation, prompt: Prompt, judge: str) -> JudgeReply:
     """Ask the judge that was heard once more, for what its answer left open."""
     return _ask(case, talk, prompt, judge, Ask.AGAIN)[0]
 
 
-def ask_alternate(case: Case, talk: Conversation, prompt: Prompt, heard: Heard) -> Heard | None:
+def ask_alternate(
+    case: Case, talk: Conversation, prompt: Prompt, heard: JudgeReply
+) -> JudgeReply | None:
     """Ask the other judge from scratch; None where there is none, or it has answered already."""
     other = alternate_to(case, heard.judge)
     if not other or not talk.calls_left or heard.stage is Stage.ALTERNATE:
@@ -121,15 +123,15 @@ def _ask(
     ask: Ask,
     *,
     stage: Stage | None = None,
-) -> tuple[Heard, Answer]:
+) -> tuple[JudgeReply, Answer]:
     answer = talk.ask(question_of(case, prompt, judge, ask))
     if answer.lost:
-        return Heard(judge=judge, lost=answer.lost, why=answer.detail), answer
+        return JudgeReply(judge=judge, lost=answer.lost, why=answer.detail), answer
     found = read(answer, prompt, strict=is_strict(case))
     used = stage if stage and found.reply else found.stage
     talk.note(answer, used)
     lost = "" if found.reply else UNREADABLE
-    return Heard(found.reply, used, judge, lost, found.why), answer
+    return JudgeReply(found.reply, used, judge, lost, found.why), answer
 
 
 def _own_answer(text: str) -> str:
@@ -140,14 +142,16 @@ def _own_answer(text: str) -> str:
         return ""
 
 
-def _restated(case: Case, talk: Conversation, prompt: Prompt, judge: str, answer: Answer) -> Heard:
+def _restated(
+    case: Case, talk: Conversation, prompt: Prompt, judge: str, answer: Answer
+) -> JudgeReply:
     """Have a judge write its own reply by the schema, without the case before it.
 
     What may be the work's words is not restated: it would come back as the judge's own.
     """
     own = _own_answer(answer.text)
     if not own.strip() or holds_copied_verdict(own, prompt):
-        return Heard()
+        return JudgeReply()
     asked = Prompt(
         system=_RESTATE.format(token=prompt.token),
         text=framed(
@@ -160,7 +164,7 @@ def _restated(case: Case, talk: Conversation, prompt: Prompt, judge: str, answer
     )
     restated = talk.ask(Question(judge, Ask.RESTATE, asked.system, asked.text, asked.schema))
     if restated.lost:
-        return Heard()
+        return JudgeReply()
     reply = read(restated, asked).reply
     if reply is None or is_copied(restated.text, reply.passed, prompt, asked):
         supported = None
@@ -168,4 +172,4 @@ def _restated(case: Case, talk: Conversation, prompt: Prompt, judge: str, answer
         supported = supported_part(own, reply, prompt)
     stage = Stage.RESTATED if supported else Stage.UNREADABLE
     talk.note(restated, stage)
-    return Heard(supported, stage, judge) if supported else Heard()
+    return JudgeReply(supported, stage, judge) if supported else JudgeReply()

@@ -11,8 +11,14 @@ from verification.engine.checks.read_once import ReadOnce
 from verification.engine.finding import Finding, with_fingerprints
 from verification.engine.judges.asking import Conversation, Judge, Question
 from verification.engine.judges.blaming import findings_of
-from verification.engine.judges.hearing import Heard, ask_again, hear, question_of
-from verification.engine.judges.weighing import DISAGREES, Word, is_bare_fail, lacks, weigh
+from verification.engine.judges.hearing import JudgeReply, ask_again, ask_judge, question_of
+from verification.engine.judges.weighing import (
+    DISAGREES,
+    RuleVerdict,
+    is_bare_fail,
+    open_questions,
+    weigh,
+)
 from verification.engine.outcome import FindingVerdict
 from verification.engine.protocol.prompt import assessment
 from verification.engine.protocol.quotes import Quotes
@@ -22,7 +28,7 @@ from verification.engine.protocol.quotes import Quotes
 class Said:
     """`findings` are the rule's own: none, where it is satisfied.
 
-    `lost` is the reason code for which nothing was heard, '' where something was; `why` tells
+    `lost` is the reason code for which nothing was read, '' where something was; `why` tells
     more. `calls` are those that were made.
     """
 
@@ -46,30 +52,30 @@ def said_of(rule: Rule, case: Case, ports: Ports, judge: Judge) -> Said:
     limits = case.verifier.limits
     talk = Conversation(judge, limits.judge_calls, limits.call_tries)
     ports = replace(ports, workspace=ReadOnce(ports.workspace))
-    heard = hear(case, talk, assessment(case, ports))
-    if heard.reply is None:
-        return _told(talk, lost=heard.lost, why=heard.why)
+    judge_reply = ask_judge(case, talk, assessment(case, ports))
+    if judge_reply.reply is None:
+        return _told(talk, lost=judge_reply.lost, why=judge_reply.why)
     quotes = Quotes(case, ports)
-    words = weigh(case, heard.reply, quotes)
+    words = weigh(case, judge_reply.reply, quotes)
     word = _word_on(rule, words)
-    if open_ones := () if case.is_legacy else lacks([word]):
-        failed_first = is_bare_fail(heard.reply, words)
-        heard = ask_again(case, talk, assessment(case, ports, open_ones), heard.judge)
-        if heard.reply is None:
-            return _told(talk, lost=heard.lost, why=heard.why)
-        word = _word_on(rule, weigh(case, heard.reply, quotes))
+    if open_ones := () if case.is_legacy else open_questions([word]):
+        failed_first = is_bare_fail(judge_reply.reply, words)
+        judge_reply = ask_again(case, talk, assessment(case, ports, open_ones), judge_reply.judge)
+        if judge_reply.reply is None:
+            return _told(talk, lost=judge_reply.lost, why=judge_reply.why)
+        word = _word_on(rule, weigh(case, judge_reply.reply, quotes))
         if failed_first and word.verdict is FindingVerdict.SATISFIED:
             word = replace(word, verdict=FindingVerdict.UNKNOWN, gap=DISAGREES)
-    return _told(talk, findings=_findings(case, heard, word), why=word.why or word.gap)
+    return _told(talk, findings=_findings(case, judge_reply, word), why=word.why or word.gap)
 
 
-def _word_on(rule: Rule, words: Sequence[Word]) -> Word:
+def _word_on(rule: Rule, words: Sequence[RuleVerdict]) -> RuleVerdict:
     return next(word for word in words if word.asked is not None and word.asked.rule is rule)
 
 
-def _findings(case: Case, heard: Heard, word: Word) -> Sequence[Finding]:
-    assert heard.reply is not None  # noqa: S101 - the caller has heard it
-    return with_fingerprints(findings_of(case, [word], heard.reply, tier=2))
+def _findings(case: Case, judge_reply: JudgeReply, word: RuleVerdict) -> Sequence[Finding]:
+    assert judge_reply.reply is not None  # noqa: S101 - the caller has read it
+    return with_fingerprints(findings_of(case, [word], judge_reply.reply, tier=2))
 
 
 def _told(

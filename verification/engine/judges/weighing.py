@@ -12,7 +12,7 @@ from verification.engine import scoping
 from verification.engine.case import Case
 from verification.engine.outcome import FindingVerdict
 from verification.engine.protocol.absences import denied
-from verification.engine.protocol.prompt import ACCEPTANCE, AskedRule, Lack, asked_rules
+from verification.engine.protocol.prompt import ACCEPTANCE, AskedRule, OpenQuestion, asked_rules
 from verification.engine.protocol.quotes import Quotes, Where
 from verification.engine.protocol.reply import Reply, RuleAnswer
 
@@ -24,7 +24,7 @@ UNEXPLAINED = "The work was said not to pass, and nothing says why."
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class RuleVerdict:
     """The judge's word on one rule; on the acceptance criteria where `asked` is None.
 
     `gap` says what is missing before it can be relied on, '' if nothing is. `is_told`: the judge
@@ -54,7 +54,7 @@ class Word:
         return self.enforcement is HARD and bool(self.gap)
 
 
-def weigh(case: Case, reply: Reply, quotes: Quotes) -> tuple[Word, ...]:
+def weigh(case: Case, reply: Reply, quotes: Quotes) -> tuple[RuleVerdict, ...]:
     """Read a reply as an answer to all rules asked about, the acceptance criteria last."""
     rules = asked_rules(case)
     given = _by_id(reply.rules, rules)
@@ -69,20 +69,22 @@ def weigh(case: Case, reply: Reply, quotes: Quotes) -> tuple[Word, ...]:
     return tuple(words)
 
 
-def lacks(words: Sequence[Word]) -> tuple[Lack, ...]:
+def open_questions(words: Sequence[RuleVerdict]) -> tuple[OpenQuestion, ...]:
     """What to ask once more. Nothing, where the work is at fault for certain already."""
     if any(word.is_blame for word in words):
         return ()
-    return tuple(Lack(word.id, word.gap) for word in words if word.is_open)
+    return tuple(OpenQuestion(word.id, word.gap) for word in words if word.is_open)
 
 
-def merged(words: Sequence[Word], again: Sequence[Word], asked: Collection[str]) -> list[Word]:
+def merged(
+    words: Sequence[RuleVerdict], again: Sequence[RuleVerdict], asked: Collection[str]
+) -> list[RuleVerdict]:
     """Take the second word on what was open; a quote that is again invented carries nothing."""
     second = {word.id: word for word in again}
     return [second[word.id] if word.id in asked else word for word in words]
 
 
-def verdict_of(words: Sequence[Word]) -> bool | None:
+def verdict_of(words: Sequence[RuleVerdict]) -> bool | None:
     """What they come to, by themselves; None: in doubt."""
     if any(word.is_blame for word in words):
         return False
@@ -90,12 +92,14 @@ def verdict_of(words: Sequence[Word]) -> bool | None:
     return None if in_doubt else True
 
 
-def is_bare_fail(reply: Reply, words: Sequence[Word]) -> bool:
+def is_bare_fail(reply: Reply, words: Sequence[RuleVerdict]) -> bool:
     """Whether a reply fails the work, and it is not the material that refutes what it blames."""
     return reply.passed is False and not any(word.quote_verified is False for word in words)
 
 
-def doubted(words: Sequence[Word], reason_code: str, why: str) -> tuple[Word, ...]:
+def withdraw_verdict(
+    words: Sequence[RuleVerdict], reason_code: str, why: str
+) -> tuple[RuleVerdict, ...]:
     """Take back everything that carries the verdict: the blame, and the word on the criteria."""
     return tuple(
         replace(word, verdict=UNKNOWN, gap=why, reason_code=reason_code)
@@ -148,9 +152,9 @@ def _word(
     given: Sequence[RuleAnswer],
     reply: Reply,
     issues: Sequence[str],
-) -> Word:
+) -> RuleVerdict:
     enforcement = scoping.rule_enforcement(asked.rule, case.verifier.flags)
-    word = Word(asked.id, asked, enforcement, UNKNOWN, gap=SILENT)
+    word = RuleVerdict(asked.id, asked, enforcement, UNKNOWN, gap=SILENT)
     if case.is_legacy and reply.passed and not any(one.verdict is VIOLATED for one in given):
         return replace(word, verdict=SATISFIED, gap="")
     if len({one.verdict for one in given}) > 1:
@@ -174,9 +178,9 @@ def _issues(reply: Reply) -> Sequence[str]:
 
 
 def _of_acceptance(
-    case: Case, reply: Reply, words: Sequence[Word], told: Mapping[str, Sequence[str]]
-) -> Word:
-    word = Word(ACCEPTANCE, None, HARD, UNKNOWN, gap=SILENT)
+    case: Case, reply: Reply, words: Sequence[RuleVerdict], told: Mapping[str, Sequence[str]]
+) -> RuleVerdict:
+    word = RuleVerdict(ACCEPTANCE, None, HARD, UNKNOWN, gap=SILENT)
     issues = " ".join(_other_issues(reply, words, told))
     is_explained = any(one.verdict is VIOLATED and one.enforcement is HARD for one in words)
     if reply.acceptance is VIOLATED or (reply.passed is False and issues and not is_explained):
@@ -198,14 +202,14 @@ def _of_acceptance(
 
 
 def _other_issues(
-    reply: Reply, words: Sequence[Word], told: Mapping[str, Sequence[str]]
+    reply: Reply, words: Sequence[RuleVerdict], told: Mapping[str, Sequence[str]]
 ) -> Iterator[str]:
     """Issues that name no rule which is violated."""
     known = {one for word in words if word.verdict is VIOLATED for one in told.get(word.id, ())}
     return (issue for issue in _issues(reply) if issue not in known)
 
 
-def _examined(word: Word, case: Case, quotes: Quotes) -> Word:
+def _examined(word: RuleVerdict, case: Case, quotes: Quotes) -> RuleVerdict:
     """Look whether the material bears out what is blamed: its quote, and what is called missing.
 
     The old engine did not: there it is only marked.
@@ -214,7 +218,7 @@ def _examined(word: Word, case: Case, quotes: Quotes) -> Word:
     return replace(word, gap="") if case.is_legacy and word.verdict is VIOLATED else word
 
 
-def _looked_up(word: Word, case: Case, quotes: Quotes) -> Word:
+def _looked_up(word: RuleVerdict, case: Case, quotes: Quotes) -> RuleVerdict:
     if word.verdict is not VIOLATED:
         return word
     target = word.asked.rule.target if word.asked else Target.OUTPUT

@@ -48,7 +48,7 @@ Answer with one JSON object and nothing else. It has these keys, all of them:
 - score: {score}
 
 Say unknown where the material does not let you tell: never guess. A text that was left out for
-its length is not missing. Begin why with "evidence_gap:" where the fault is that evidence lacks.
+its length is not missing. Begin why with "evidence_gap:" where the fault is that evidence open_questions.
 """
 _UNRATED = "a number from 0 to 10, or null"
 _RATED = """\
@@ -76,7 +76,7 @@ class AskedRule:
 
 
 @dataclass(frozen=True, slots=True)
-class Lack:
+class OpenQuestion:
     """What an answer about one rule, or about the acceptance criteria, left open."""
 
     id: str
@@ -118,15 +118,15 @@ def token_of_fence(fence: str) -> str:
     return hashlib.sha256(f"reply {fence}".encode()).hexdigest()[:12]
 
 
-def assessment(case: Case, ports: Ports, lacks: Sequence[Lack] = ()) -> Prompt:
+def assessment(case: Case, ports: Ports, open_questions: Sequence[OpenQuestion] = ()) -> Prompt:
     """Render the question of tiers 2 and 3: the same case always gives the same characters.
 
-    With `lacks` only they are asked about. Source: docs/engine.md, "Judges".
+    With `open_questions` only they are asked about. Source: docs/engine.md, "Judges".
     """
-    open_ids = {lack.id for lack in lacks}
-    asked = [one for one in asked_rules(case) if not lacks or one.id in open_ids]
+    open_ids = {lack.id for lack in open_questions}
+    asked = [one for one in asked_rules(case) if not open_questions or one.id in open_ids]
     token = token_of(case)
-    before, after = _asked_for(case, asked), _reminder(case, lacks)
+    before, after = _asked_for(case, asked), _reminder(case, open_questions)
     is_rated = case.phase.score is not None
     score = _RATED if is_rated else _UNRATED
     system = _SYSTEM.format(fence=case.fence, token=token, score=score)
@@ -170,10 +170,10 @@ def _rules(asked: Sequence[AskedRule], room: int) -> str:
     return "\n".join(["# Rules", "", *lines])
 
 
-def _reminder(case: Case, lacks: Sequence[Lack]) -> str:
+def _reminder(case: Case, open_questions: Sequence[OpenQuestion]) -> str:
     parts = [_DIFF] if case.submission.diff.strip() else []
-    if lacks:
-        told = "\n".join(f"- {json.dumps(one.id)}: {shown(one.why, 600)}" for one in lacks)
+    if open_questions:
+        told = "\n".join(f"- {json.dumps(one.id)}: {shown(one.why, 600)}" for one in open_questions)
         parts += [_AGAIN, framed(case.fence, "open", told)]
     parts.append("Give the JSON object now.")
     return "\n\n".join(parts)

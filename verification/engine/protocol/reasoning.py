@@ -78,7 +78,10 @@ def _after_last(mark: re.Pattern[str], text: str) -> str:
 
 
 def _final_channel(text: str) -> str:
-    """Return the final channel's messages, after whatever came before all channels."""
+    """Return the final channel's messages, and the text that stands in no message at all.
+
+    Where an answer quotes control tokens, what follows the quote is the rest of the answer.
+    """
     spans = objects_in(text).whole
     channels = [mark for mark in _CHANNEL.finditer(text) if not _is_within(mark, spans)]
     if not channels:
@@ -86,17 +89,22 @@ def _final_channel(text: str) -> str:
     before = text[: channels[0].start()]
     # A channel whose own mark is damaged is no answer.
     answer = ["" if "<|message|>" in before else before]
+    has_final = False
     ends = [*(mark.start() for mark in channels[1:]), len(text)]
     for channel, end in zip(channels, ends, strict=True):
+        message, rest = _split_message(text[channel.end() : end])
         if channel[1].casefold() == "final":
-            answer.append(_message(text[channel.end() : end]))
-    return "\n".join(answer) if len(answer) > 1 else ""
+            has_final = True
+            answer.append(message)
+        answer.append(rest)
+    return "\n".join(answer) if has_final else ""
 
 
-def _message(text: str) -> str:
+def _split_message(text: str) -> tuple[str, str]:
     spans = objects_in(text).whole
     ends = (mark.start() for mark in _END_OF_MESSAGE.finditer(text) if not _is_within(mark, spans))
-    return text[: next(ends, len(text))]
+    end = next(ends, len(text))
+    return text[:end], text[end:]
 
 
 def _without_marked(text: str) -> str:
