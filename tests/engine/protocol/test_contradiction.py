@@ -164,3 +164,35 @@ def test_more_prose_than_can_be_examined_leaves_a_pass_in_doubt() -> None:
 
     assert recover(f"{PASS}\n\n{long}").reply is None
     assert recover(f"{FAIL}\n\n{long}").reply is not None
+
+
+@pytest.mark.parametrize(
+    ("why", "is_doubted"),
+    [
+        ("The third quote is invented, so the rule is violated.", True),
+        ("The work does not meet the criteria.", True),
+        ("No rule is violated.", False),
+        ("The report says that the first launch failed.", False),
+    ],
+)
+def test_a_reason_that_says_the_opposite_puts_its_own_verdict_in_doubt(
+    why: str, is_doubted: bool
+) -> None:
+    reply = recover(
+        json.dumps(
+            {
+                "passed": True,
+                "rules": [{"rule": "sourced", "verdict": "satisfied", "why": why}],
+                "acceptance": {"verdict": "satisfied", "why": why},
+            }
+        )
+    ).reply
+
+    assert reply is not None
+    verdict = "unknown" if is_doubted else "satisfied"
+    assert (reply.rules[0].verdict, reply.acceptance) == (verdict, verdict)
+
+
+def test_a_pass_whose_issues_reject_the_work_is_in_doubt() -> None:
+    assert recover('{"passed": true, "issues": ["The work must be rejected."]}').reply is None
+    assert recover('{"passed": true, "issues": ["A comma is missing."]}').reply is not None

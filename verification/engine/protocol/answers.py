@@ -9,10 +9,13 @@ from verification.engine.outcome import FindingVerdict
 from verification.engine.protocol.doubt import TOO_LONG, Doubt
 from verification.engine.protocol.fields import Fields
 from verification.engine.protocol.reply import RuleAnswer
+from verification.engine.protocol.stance import blame_in
 from verification.engine.protocol.words import CONFLICT, rule_verdict_of, truth_of
 
 MAX_RULES = 1_000
 MAX_RULE_NAME = 200
+MAX_WHY_CHARS = 1_000
+"""How much of a reason is held against its verdict."""
 _RULE = ("rule", "ruleid", "rulename", "id", "name")
 _WORDS = ("verdict", "result", "status", "outcome")
 _TRUTHS = ("passed", "pass", "satisfied", "met", "compliant")
@@ -51,6 +54,14 @@ def verdict_in(fields: Fields) -> FindingVerdict:
     return said.pop() if len(said) == 1 else FindingVerdict.UNKNOWN
 
 
+def hold_against_reason(verdict: FindingVerdict, why: str) -> FindingVerdict:
+    """Doubt that something is satisfied where the reason says outright that it is not."""
+    is_satisfied = verdict is FindingVerdict.SATISFIED
+    if is_satisfied and blame_in(why[:MAX_WHY_CHARS], outright=True):
+        return FindingVerdict.UNKNOWN
+    return verdict
+
+
 def _each(value: Any) -> Iterator[RuleAnswer]:
     if isinstance(value, Mapping):
         for rule, told in value.items():
@@ -64,10 +75,11 @@ def _each(value: Any) -> Iterator[RuleAnswer]:
 
 
 def _answer(fields: Fields, rule: str = "") -> RuleAnswer:
+    why = fields.text(*_WHY)
     return RuleAnswer(
         rule=Fields({"rule": rule or fields.first(*_RULE)}).text("rule").strip()[:MAX_RULE_NAME],
-        verdict=verdict_in(fields),
-        why=fields.text(*_WHY),
+        verdict=hold_against_reason(verdict_in(fields), why),
+        why=why,
         quote=fields.text(*_QUOTE),
     )
 

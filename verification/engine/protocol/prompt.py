@@ -48,7 +48,7 @@ Answer with one JSON object and nothing else. It has these keys, all of them:
 - score: {score}
 
 Say unknown where the material does not let you tell: never guess. A text that was left out for
-its length is not missing. Begin why with "evidence_gap:" where the fault is that evidence open_questions.
+its length is not missing. Begin why with "evidence_gap:" where the fault is that evidence lacks.
 """
 _UNRATED = "a number from 0 to 10, or null"
 _RATED = """\

@@ -7,7 +7,7 @@ from typing import Any
 
 from verification.engine.evidence import Claim
 from verification.engine.outcome import FindingVerdict
-from verification.engine.protocol.answers import answers_of, verdict_in
+from verification.engine.protocol.answers import answers_of, hold_against_reason, verdict_in
 from verification.engine.protocol.doubt import DISAGREE, UNCLEAR, Doubt
 from verification.engine.protocol.fields import (
     Fields,
@@ -19,7 +19,7 @@ from verification.engine.protocol.fields import (
     texts_of,
 )
 from verification.engine.protocol.reply import Reply
-from verification.engine.protocol.stance import blames_the_work
+from verification.engine.protocol.stance import blame_in, blames_the_work
 from verification.engine.protocol.words import (
     CONFLICT,
     FAILED_KEYS,
@@ -62,6 +62,9 @@ def reply_of(document: Mapping[Any, Any]) -> Reply | None:
         return None
     if passed and _hides_a_violation(fields):
         raise Doubt(DISAGREE)
+    issues = texts_of(fields.first(*ISSUES))
+    if passed and any(blame_in(issue, outright=True) for issue in issues):
+        raise Doubt(DISAGREE)
     acceptance, acceptance_why = _acceptance(fields)
     return Reply(
         passed=passed,
@@ -72,7 +75,7 @@ def reply_of(document: Mapping[Any, Any]) -> Reply | None:
         confidence=share_of(fields.first(*CONFIDENCE)),
         suggestion=fields.text(*SUGGESTION),
         rating=rating_of(fields.first(*SCORE)),
-        issues=texts_of(fields.first(*ISSUES)),
+        issues=issues,
         is_short=_is_short(fields),
     )
 
@@ -155,8 +158,9 @@ def _acceptance(fields: Fields) -> tuple[FindingVerdict | None, str]:
     value = fields.first(*ACCEPTANCE)
     if not isinstance(value, Mapping):
         return verdict_in(Fields({"verdict": value})), ""
-    told = Fields(value)
-    return verdict_in(told), told.text(*WHY)
+    acceptance = Fields(value)
+    why = acceptance.text(*WHY)
+    return hold_against_reason(verdict_in(acceptance), why), why
 
 
 def _claims(value: Any) -> tuple[Claim, ...]:

@@ -102,8 +102,11 @@ def blames_the_work(text: str) -> bool:
     return blame_in(text) != ""
 
 
-def blame_in(text: str) -> str:
-    """Return the words that blame the work; '' if there are none."""
+def blame_in(text: str, *, outright: bool = False) -> str:
+    """Return the words that blame the work; '' if there are none.
+
+    `outright`: only what says that the work or a rule fails, not what finds something wrong.
+    """
     prose = _TABLE_HEAD.sub("", _own_prose(text))
     quotes = [quote.span() for quote in _QUOTED.finditer(prose)]
     for pattern in (_BAD_LABEL, _BAD_BELOW, _BAD_ROW, _BAD_MARKED):
@@ -111,7 +114,7 @@ def blame_in(text: str) -> str:
             if not (_is_reported_label(label) or _begins_within(label, quotes)):
                 return label.group().strip()
     sentences = _sentences(_QUOTED.sub(" ", prose))
-    return next((sentence for sentence in sentences if _is_blame(sentence)), "")
+    return next((sentence for sentence in sentences if _is_blame(sentence, outright)), "")
 
 
 def passes_the_work(text: str) -> bool:
@@ -150,20 +153,24 @@ def _is_reported_label(label: re.Match[str]) -> bool:
     return label.re is _BAD_ROW and _REPORTED.search(label.group()) is not None
 
 
-def _is_blame(sentence: str) -> bool:
+def _is_blame(sentence: str, outright: bool) -> bool:
     if _BAD_ALONE.match(sentence) or _RETRACTION.search(sentence):
         return True
     if _IS_SUPPOSED.search(sentence):
         return False
-    return any(map(_is_blaming_clause, _clauses(sentence)))
+    return any(_is_blaming_clause(clause, outright) for clause in _clauses(sentence))
 
 
-def _is_blaming_clause(clause: str) -> bool:
+def _is_blaming_clause(clause: str, outright: bool) -> bool:
+    if _asserts(_EXPLICIT, clause):
+        return True
+    if outright:
+        return False
     if any(
         blame.search(clause) and not excuse.search(clause) for blame, excuse in _OTHER_LANGUAGES
     ):
         return True
-    return _asserts(_EXPLICIT, clause) or _asserts(_DEFICIT, clause, unless_reported=True)
+    return _asserts(_DEFICIT, clause, unless_reported=True)
 
 
 def _asserts(pattern: re.Pattern[str], clause: str, *, unless_reported: bool = False) -> bool:
