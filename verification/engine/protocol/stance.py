@@ -15,6 +15,8 @@ from verification.engine.protocol.prose import without_fences
 from verification.engine.protocol.stance_words import BAD_MARK, any_of
 
 MAX_CLAUSE_CHARS = 500
+NEARBY_CHARS = 20
+"""How far before a blame its negation stands: `with no source at all, the work fails` has none."""
 _BACKQUOTED = re.compile(r"`[^`\n]{1,400}`")
 _QUOTED_LINE = re.compile(r"^[ \t]{0,8}>[^\n]*$", re.MULTILINE)
 _QUOTED = re.compile(
@@ -90,7 +92,7 @@ _NEGATOR = any_of(stance_words.NEGATORS, words=True)
 _NEGATED = any_of(stance_words.NEGATED_BLAME)
 _CONDITIONAL = any_of(stance_words.CONDITIONALS, words=True)
 _RESOLVED = any_of(stance_words.RESOLVED, words=True)
-_ATTRIBUTION = re.compile(rf"\b(?<!i ){stance_words.ATTRIBUTIONS[0]}", re.IGNORECASE)
+_ATTRIBUTION = re.compile(rf"\b(?<!i ){stance_words.ATTRIBUTION}", re.IGNORECASE)
 _REPORTED = any_of(stance_words.REPORTED, words=True)
 _OTHER_LANGUAGES = [
     (any_of(blame), any_of(excuse)) for blame, excuse in stance_words.OTHER_LANGUAGES.values()
@@ -177,8 +179,9 @@ def _asserts(pattern: re.Pattern[str], clause: str, *, unless_reported: bool = F
     """Whether words stand in a clause, and nothing in it takes away their force."""
     for words in pattern.finditer(clause):
         before, until = clause[: words.start()], clause[: words.end()]
+        nearby = until if unless_reported else until[max(0, words.start() - NEARBY_CHARS) :]
         if not (
-            _NEGATOR.search(until)
+            _NEGATOR.search(nearby)
             or _NEGATED.search(clause)
             or _NONE_FOLLOWS.match(clause, words.end())
             or _CONDITIONAL.search(until)

@@ -189,9 +189,7 @@ RESOLVED = (
     r"as (?:required|requested|documented|prescribed|intended|expected|it should|asked)", "which is (?:right|correct|fine|what|as)", "harmless", "a matter of taste", "does not affect", "irrelevant",
     r"not (?:asked|demanded|required)", "permitted", "rightly", "correctly", "of course", "minor", "cosmetic", "optional", "nit", "explain(?:s|ed)", "thought",
 )  # fmt: skip
-ATTRIBUTIONS = (
-    r"(?:says|argues|states|claims|concludes|recommends|reports|notes|suggests|describes|writes|complains|alleges|believes|demands|requires|prescribes|rules? (?:say|demand|require)) ",
-)
+ATTRIBUTION = r"(?:says|argues|states|claims|concludes|recommends|reports|notes|suggests|describes|writes|complains|alleges|believes|demands|requires|prescribes|rules? (?:say|demand|require)) "
 """What follows is somebody else's statement, or the rule's."""
 REPORTED = (
     "says?", "stated?s?", "describes?", "mentions?", "reports?", "reported", "lists?", "documents?", "names?", "covers?", "discusses", "notes", r"apologi[sz]es", "warns?", "claims?", "argues", "expects?",
