@@ -878,7 +878,7 @@ def test_the_report_tells_how_each_gate_ended() -> None:
                 "test",
                 "failed",
                 duration_ms=12_345,
-                tests={"passed": 12, "failed": 7, "errors": 1, "skipped": 0},
+                tests={"passed": 12, "failed": 7, "errors": 1, "skipped": 0, "flaky": 2},
                 new_lines=[30, 38],
             ),
             gate(
@@ -892,7 +892,7 @@ def test_the_report_tells_how_each_gate_ended() -> None:
         "Gates (5)",
         "  ✔ build of python  passed      0.3 s",
         "  ✖ lint of python   failed             1 problem · not run again",
-        "  ✖ test of python   failed       12 s  12 passed, 7 failed, 1 broken"
+        "  ✖ test of python   failed       12 s  12 passed (2 flaky), 7 failed, 1 broken"
         " · 30 of 38 new lines run",
         "  ✖ types of python  timed out   120 s  took longer.",
         "  ? run of python    undecided   0.0 s  No�[2J command.",

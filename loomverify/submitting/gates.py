@@ -37,6 +37,8 @@ def told_of(gate: Body) -> str:
     """What a gate that ended counted, or took over; else why it ended so."""
     tests = gate.get("tests") or {}
     counts = [f"{tests[name]} {word}" for name, word in COUNTED if tests.get(name)]
+    if tests.get("passed") and tests.get("flaky"):
+        counts[0] = f"{counts[0]} ({tests['flaky']} flaky)"
     problems, new = gate.get("problems"), gate.get("new_lines")
     said = [", ".join(counts)]
     if problems:

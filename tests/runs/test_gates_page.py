@@ -174,6 +174,17 @@ def test_tests_that_failed_are_open_and_the_others_folded_and_counted(run: Run) 
     assert re.search("tests.test_io.*1 passed.*1 skipped", closed)
 
 
+def test_a_flaky_test_is_counted_and_marked(run: Run) -> None:
+    flaky = replace(passed("test_opens"), is_flaky=True, message="was true")
+    row = make_gate(live_of(run), tests=counted([flaky, passed("test_adds")]))
+
+    html = html_of(run, gate_url(row))
+
+    assert "2 passed (1 flaky)" in html
+    assert re.search('test_opens <span class="tag">flaky</span> .*was true', html)
+    assert html.count(">flaky<") == 1
+
+
 def test_of_many_failures_the_first_are_open(run: Run) -> None:
     row = make_gate(live_of(run), tests=counted([failed(f"test_{n}") for n in range(8)]))
 

@@ -161,7 +161,7 @@ def test_each_gate_and_each_failure_is_kept_and_shown(
     assert (finding["rule"], finding["path"], finding["line"]) == ("test", "tests/a.py", 7)
     assert [(one["gate"], one["status"], one["tests"]) for one in run["gates"]] == [
         ("build", "passed", None),
-        ("test", "failed", {"passed": 3, "failed": 1, "errors": 0, "skipped": 0}),
+        ("test", "failed", {"passed": 3, "failed": 1, "errors": 0, "skipped": 0, "flaky": 0}),
     ]
     assert GateResult.objects.get(gate="test").log == Blob.objects.get(sha256=digest_of(LOG)[0])
 

@@ -184,4 +184,5 @@ def _told(report: GateReport) -> str:
 
 
 def counted_words(counts: TestCounts) -> str:
-    return f"{counts.passed} passed, {counts.failed} failed, {counts.errors} errors"
+    flaky = f" ({counts.flaky} flaky)" if counts.flaky else ""
+    return f"{counts.passed} passed{flaky}, {counts.failed} failed, {counts.errors} errors"

@@ -21,9 +21,19 @@ from verification.engine.reports.testing import junit
         ('<testsuite><testcase><skipped type="todo"/><failure/></testcase></testsuite>',
          TestCounts(skipped=1)),
         ('<testsuite><testcase status="notrun"/></testsuite>', TestCounts(skipped=1)),
-        ('<testsuite><testcase><flakyFailure/></testcase></testsuite>', TestCounts(passed=1)),
-        ('<testsuite><testcase><failure/><rerunFailure/></testcase></testsuite>',
+        ('<testsuite><testcase><flakyFailure/></testcase></testsuite>',
+         TestCounts(passed=1, flaky=1)),
+        ('<testsuite failures="0" errors="1" tests="2"><testcase><flakyError/></testcase></testsuite>',
+         TestCounts(passed=1, flaky=1)),
+        ('<testsuite><testcase><flakyFailure/><skipped/></testcase></testsuite>',
+         TestCounts(skipped=1)),
+        ('<testsuite><testcase><flakyFailure/><failure/></testcase></testsuite>',
          TestCounts(failed=1)),
+        ('<testsuite failures="1"><testcase><failure/><rerunFailure/></testcase></testsuite>',
+         TestCounts(failed=1)),
+        ('<testsuite failures="2"><testcase><rerunFailure/><rerunFailure/></testcase></testsuite>',
+         TestCounts(failed=1)),
+        ('<testsuite><testcase><rerunError/></testcase></testsuite>', TestCounts(errors=1)),
         ('<testsuites tests="2"><testsuite tests="2"><testcase/><testsuite tests="1"><testcase/>'
          '</testsuite></testsuite></testsuites>', TestCounts(passed=2)),
         ('<testsuites xmlns="urn:x"><testsuite><testcase/></testsuite></testsuites>',
@@ -45,6 +55,10 @@ def test_each_case_is_counted_once(suite: str, counts: TestCounts) -> None:
         '<testsuite errors="1" tests="0"/>',
         '<testsuite name="pytest" tests="10"/>',
         '<testsuite failures="0" errors="0"><testcase><failure/></testcase></testsuite>',
+        '<testsuite failures="0"><testcase><rerunFailure/></testcase></testsuite>',
+        '<testsuite failures="2"><testcase><flakyFailure/></testcase></testsuite>',
+        '<testsuite failures="0"><testcase><flakyFailure/></testcase>'
+        "<testcase><failure/></testcase></testsuite>",
         '<testsuite name="pytest" failures="1"><testcase/></testsuite>',
         '<testsuites failures="1"><testsuite failures="0"><testcase/></testsuite></testsuites>',
         '<testsuites><testsuite tests="2"><testcase/></testsuite></testsuites>',
@@ -142,3 +156,53 @@ def test_of_a_test_that_pytest_ran_again_the_last_try_counts() -> None:
     ):
         with pytest.raises(Unreadable):
             junit.read(odd.encode())
+
+
+def gotestsum(*cases: tuple[str, str]) -> bytes:
+    """A suite as gotestsum writes it, of (test, `failure`, `skipped` or '')."""
+    inner = "".join(
+        f'<testcase classname="p" name="{name}">{f"<{end}/>" if end else ""}</testcase>'
+        for name, end in cases
+    )
+    failures = sum(end == "failure" for _, end in cases)
+    counts = f'tests="{len(cases)}" failures="{failures}"'
+    version = '<properties><property name="go.version" value="go1.23.1"/></properties>'
+    suite = f'<testsuite name="p" {counts}>{version}{inner}</testsuite>'
+    return f"<testsuites {counts}>{suite}</testsuites>".encode()
+
+
+@check_rows(
+    ("cases", "counts"),
+    [
+        ([("A", "failure"), ("A", "")], TestCounts(passed=1, flaky=1)),
+        ([("A", "failure"), ("A", "failure"), ("A", ""), ("B", "")], TestCounts(2, flaky=1)),
+        ([("A", "failure"), ("A", "failure"), ("B", "")], TestCounts(1, 1)),
+        ([("A/b", "failure"), ("A/c", "failure"), ("A", "failure"),
+          ("A/b", ""), ("A", ""), ("A/c", ""), ("A", "")], TestCounts(3, flaky=3)),
+        ([("A", "failure"), ("A", "skipped")], TestCounts(failed=1)),
+        # `-count=2` ran all of them twice.
+        ([("A", "failure"), ("A", ""), ("B", ""), ("B", "")], TestCounts(3, 1)),
+    ],
+)  # fmt: skip
+def test_a_test_that_gotestsum_ran_again_is_flaky_when_it_passed_at_last(
+    cases: list[tuple[str, str]], counts: TestCounts
+) -> None:
+    assert junit.read(gotestsum(*cases)).counts == counts
+
+
+def test_of_other_runners_two_tests_of_one_name_are_two_tests() -> None:
+    suite = '<testsuite><testcase name="a"><failure/></testcase><testcase name="a"/></testsuite>'
+
+    assert junit.read(suite.encode()).counts == TestCounts(passed=1, failed=1)
+
+
+def test_a_flaky_test_says_how_it_failed() -> None:
+    case = (
+        b'<testcase name="a"><flakyFailure message="was true" type="E">'
+        b"<stackTrace>at ex.T.a(T.java:3)</stackTrace></flakyFailure></testcase>"
+    )
+
+    flaky = junit.read(b"<testsuite>" + case + b"</testsuite>").cases[0]
+
+    assert (flaky.status, flaky.is_flaky) == (CaseStatus.PASSED, True)
+    assert flaky.message == "was true\nat ex.T.a(T.java:3)"

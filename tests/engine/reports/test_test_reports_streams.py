@@ -37,6 +37,59 @@ def go(*events: tuple[str, str]) -> bytes:
         ([("run", "BenchmarkT"), ("fail", "BenchmarkT"), ("fail", "")], TestCounts(failed=1)),
         ([("skip", "")], TestCounts()),
         ([("start", ""), ("pass", "")], TestCounts()),
+        # Run again by gotestsum, which the package does in a run of its own.
+        ([("fail", "T"), ("fail", ""), ("pass", "T"), ("pass", "")], TestCounts(1, flaky=1)),
+        (
+            [("fail", "T"), ("fail", ""), ("start", ""), ("fail", "T"), ("fail", "")],
+            TestCounts(failed=1),
+        ),
+        (
+            [("fail", "T"), ("fail", ""), ("fail", "T"), ("fail", ""), ("pass", "T"), ("pass", "")],
+            TestCounts(1, flaky=1),
+        ),
+        (
+            [
+                ("pass", "U"),
+                ("fail", "T/a"),
+                ("pass", "T/b"),
+                ("fail", "T"),
+                ("fail", ""),
+                ("pass", "T/a"),
+                ("pass", "T"),
+                ("pass", ""),
+            ],
+            TestCounts(3, flaky=1),
+        ),
+        (
+            [
+                ("fail", "T/a"),
+                ("pass", "T/b"),
+                ("fail", "T"),
+                ("fail", ""),
+                ("pass", "T/a"),
+                ("fail", "T/b"),
+                ("fail", "T"),
+                ("fail", ""),
+            ],
+            TestCounts(1, 1, flaky=1),
+        ),
+        ([("fail", "T"), ("fail", ""), ("skip", "T"), ("pass", "")], TestCounts(failed=1)),
+        # Another run of all tests: what failed in one of them has failed.
+        (
+            [
+                ("pass", "U"),
+                ("fail", "T"),
+                ("fail", ""),
+                ("pass", "U"),
+                ("pass", "T"),
+                ("pass", ""),
+            ],
+            TestCounts(1, 1),
+        ),
+        (
+            [("fail", "T"), ("fail", ""), ("pass", "T"), ("fail", "")],
+            TestCounts(1, errors=1, flaky=1),
+        ),
     ],
 )
 def test_a_test_of_go_counts_once_and_one_around_it_when_it_failed_itself(

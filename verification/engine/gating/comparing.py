@@ -124,9 +124,14 @@ def fails_alike(report: GateReport, other: GateReport) -> bool:
     """Whether two runs of the same tests failed by the same ones."""
     return (
         _ends_alike(report, other)
-        and (report.tests, report.contradiction) == (other.tests, other.contradiction)
+        and (_ended(report), report.contradiction) == (_ended(other), other.contradiction)
         and {*map(_case, report.failures)} == {*map(_case, other.failures)}
     )
+
+
+def _ended(report: GateReport) -> TestCounts | None:
+    """How its tests ended at last: how many tries that took is chance."""
+    return replace(report.tests, flaky=0) if report.tests else None
 
 
 def _weighed(candidate: Judged, base: Judged) -> GateReport:

@@ -43,7 +43,7 @@ class ProblemSeverity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TestCounts:
-    """What a report counts."""
+    """What a report counts. `flaky` are those of the passed that failed before they passed."""
 
     __test__ = False
 
@@ -51,6 +51,7 @@ class TestCounts:
     failed: int = 0
     errors: int = 0
     skipped: int = 0
+    flaky: int = 0
 
     @property
     def ran(self) -> int:
@@ -62,6 +63,7 @@ class TestCounts:
             failed=self.failed + other.failed,
             errors=self.errors + other.errors,
             skipped=self.skipped + other.skipped,
+            flaky=self.flaky + other.flaky,
         )
 
 
@@ -71,6 +73,7 @@ class TestCase:
 
     `path` is where it failed, or stands, relative to the workspace, '' where the report does not say;
     `line` counts from 1. `file` is where it stands, of reports that say so of every test.
+    `is_flaky`: it failed, was run again, and passed; `message` is then how it failed.
     """
 
     __test__ = False
@@ -83,6 +86,7 @@ class TestCase:
     line: int | None = None
     duration_ms: int = 0
     file: str = ""
+    is_flaky: bool = False
 
     @classmethod
     def from_json(cls, saved: Mapping[str, Any]) -> Self:
@@ -167,10 +171,12 @@ class Coverage:
 def counted(cases: Iterable[TestCase], *, is_guess: bool = False) -> TestReport:
     """Count every case, and keep so many of them: what did not pass first."""
     seen: Counter[CaseStatus] = Counter()
+    flaky = 0
     bad: list[TestCase] = []
     good: list[TestCase] = []
     for case in cases:
         seen[case.status] += 1
+        flaky += case.is_flaky
         kept = bad if case.status.is_bad else good
         if len(kept) < MAX_CASES:
             kept.append(case)
@@ -179,6 +185,7 @@ def counted(cases: Iterable[TestCase], *, is_guess: bool = False) -> TestReport:
         failed=seen[CaseStatus.FAILED],
         errors=seen[CaseStatus.ERROR],
         skipped=seen[CaseStatus.SKIPPED],
+        flaky=flaky,
     )
     return TestReport(counts, tuple((bad + good)[:MAX_CASES]), is_guess)
 

@@ -64,6 +64,7 @@ class CountsIn(Strict):
     failed: Count = 0
     errors: Count = 0
     skipped: Count = 0
+    flaky: Count = 0
 
 
 class FailureIn(Strict):

@@ -257,7 +257,16 @@ def gates_part(
 
 
 def counted_words(tests: dict[str, int]) -> str:
-    return ", ".join(f"{tests[name]:,} {word}" for name, word in COUNTED if tests.get(name))
+    """Counts in words.
+
+    >>> counted_words({"passed": 2, "flaky": 1, "skipped": 3})
+    '2 passed (1 flaky), 3 skipped'
+    """
+    counts = (f"{tests[name]:,} {word}" for name, word in COUNTED if tests.get(name))
+    words = ", ".join(counts)
+    if flaky := tests.get("flaky"):
+        words = words.replace(" passed", f" passed ({flaky:,} flaky)", 1)
+    return words
 
 
 def _told(row: GateRow, name: str) -> Any:

@@ -26,6 +26,7 @@ class TestsOut(Schema):
     failed: int
     errors: int
     skipped: int
+    flaky: int = Field(0, description="Of the passed ones, how many failed before they passed.")
 
 
 class GateOut(Schema):

@@ -33,26 +33,38 @@ _PLACE = re.compile(r"([^\s:][^:\n]{0,400}\.\w{1,8}):(\d{1,9})(?::|$)")
 _FAIL_COMMENT = re.compile(r"\s*fail (\d{1,9})\s*")
 _PYTEST = "pytest"
 _TAIL_CHARS = 20_000
+_BAD = frozenset({"failure", "error"})
+# Surefire's words for the tries before the last, which cargo-nextest and Gradle took over: the
+# last try passed, or it failed as well.
+_FLAKY = frozenset({"flakyFailure", "flakyError"})
+_RERUN = frozenset({"rerunFailure", "rerunError"})
+_GO_VERSION = "go.version"
+"""gotestsum writes this property, and no other runner does."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Sum:
-    """Of cases. `most_bad`: elements that tell of a failure, of which a case may have several."""
+    """Counts of cases. `most_bad` counts `failure` and `error` elements: a case may have several.
+
+    `tries` counts the tries before the last, which some runners count among failures and tests.
+    """
 
     tests: int = 0
     bad: int = 0
     most_bad: int = 0
+    tries: int = 0
 
     def plus(self, other: Self) -> _Sum:
         return _Sum(
             self.tests + other.tests,
             self.bad + other.bad,
             self.most_bad + other.most_bad,
+            self.tries + other.tries,
         )
 
     def as_one(self) -> _Sum:
         """Node counts a suite in a suite as one test."""
-        return _Sum(1, min(self.bad, 1), min(self.most_bad, 1))
+        return _Sum(1, min(self.bad, 1), min(self.most_bad, 1), min(self.tries, 1))
 
 
 def read(content: bytes, folder: str = "") -> TestReport:
@@ -74,6 +86,9 @@ def _cases(root: Element, folder: str) -> Iterator[TestCase]:
     for inner in within(root, "testsuite"):
         _leave_out_reruns(inner)
     _agrees(root)
+    for inner in (root, *within(root, "testsuite")):
+        if _is_of_gotestsum(inner):
+            _join_tries(inner)
     for suite, case in _walked(root, ""):
         yield _case(case, suite, folder)
 
@@ -94,6 +109,36 @@ def _leave_out_reruns(suite: Element) -> None:
     suite[:] = [one for one in suite if one not in left_out]
 
 
+def _is_of_gotestsum(suite: Element) -> bool:
+    properties = (each for part in within(suite, "properties") for each in part)
+    return any(each.get("name") == _GO_VERSION for each in properties)
+
+
+def _join_tries(suite: Element) -> None:
+    """Make one case of each test that gotestsum ran again, in the words that Surefire has.
+
+    It lists every try as a case, failed ones first. A test that never failed is not run again: where
+    one is listed twice, `-count` ran all of them, and each of its failures counts.
+    """
+    tries: dict[tuple[str | None, str | None], list[Element]] = {}
+    for case in within(suite, "testcase"):
+        tries.setdefault((case.get("classname"), case.get("name")), []).append(case)
+    repeated = [cases for cases in tries.values() if len(cases) > 1]
+    if not all(any(_status(case).is_bad for case in cases) for cases in repeated):
+        return
+    dropped: set[Element] = set()
+    for cases in repeated:
+        passed = next((case for case in cases if _status(case) is CaseStatus.PASSED), None)
+        last = cases[0] if passed is None else passed
+        prefix = "rerun" if passed is None else "flaky"
+        others = [case for case in cases if case is not last]
+        dropped.update(others)
+        for child in [child for case in others for child in case if kind(child) in _BAD]:
+            child.tag = f"{prefix}{kind(child).capitalize()}"
+            last.append(child)
+    suite[:] = [child for child in suite if child not in dropped]
+
+
 def _walked(suite: Element, above: str) -> Iterator[tuple[str, Element]]:
     title = name(suite.get("name")) or above
     for child in suite:
@@ -105,7 +150,8 @@ def _walked(suite: Element, above: str) -> Iterator[tuple[str, Element]]:
 
 def _case(case: Element, suite: str, folder: str) -> TestCase:
     status = _status(case)
-    told = _told(case, status)
+    is_flaky = status is CaseStatus.PASSED and any(kind(child) in _FLAKY for child in case)
+    told = _messages(case, status)
     path, line = inner_path(case.get("file"), folder), number(case.get("line"))
     if line and suite == _PYTEST:
         line += 1  # It counts from 0.
@@ -119,6 +165,7 @@ def _case(case: Element, suite: str, folder: str) -> TestCase:
         path=path,
         line=line if path else None,
         duration_ms=milliseconds((case.get("time") or "").replace(",", "")),
+        is_flaky=is_flaky,
     )
 
 
@@ -126,25 +173,26 @@ def _status(case: Element) -> CaseStatus:
     kinds = {kind(child) for child in case}
     if "skipped" in kinds and any(one.get("type") == "todo" for one in within(case, "skipped")):
         return CaseStatus.SKIPPED  # Node tells how an expected failure failed.
-    if "error" in kinds:
+    # A case of nothing but failed tries has failed in all of them.
+    if kinds & {"error", "rerunError"}:
         return CaseStatus.ERROR
-    if "failure" in kinds:
+    if kinds & {"failure", "rerunFailure"}:
         return CaseStatus.FAILED
     is_left_out = "skipped" in kinds or case.get("status") in ("notrun", "disabled")
     return CaseStatus.SKIPPED if is_left_out else CaseStatus.PASSED
 
 
-def _told(case: Element, status: CaseStatus) -> str:
+def _messages(case: Element, status: CaseStatus) -> str:
     """The messages of what did not pass, each with its text unless that repeats it."""
-    if status is CaseStatus.PASSED:
-        return ""
-    told: list[str] = []
-    for one in case:
-        if kind(one) in ("error", "failure", "skipped"):
-            body = (one.text or "").strip()
-            brief = (one.get("message") or "").strip()[:MAX_MESSAGE_CHARS]
-            told += [brief, body] if brief not in body else [body]
-    return "\n".join(filter(None, told))
+    wanted = _FLAKY if status is CaseStatus.PASSED else {*_BAD, *_RERUN, "skipped"}
+    messages: list[str] = []
+    for child in case:
+        if kind(child) in wanted:
+            traces = (trace.text or "" for trace in within(child, "stackTrace"))
+            body = ((child.text or "").strip() or "\n".join(traces)).strip()
+            brief = (child.get("message") or "").strip()[:MAX_MESSAGE_CHARS]
+            messages += [brief, body] if brief not in body else [body]
+    return "\n".join(filter(None, messages))
 
 
 def _failing_place(told: str, folder: str) -> tuple[str, int | None] | None:
@@ -170,7 +218,7 @@ def _summed(suite: Element) -> _Sum:
     flat, nested, as_ones = _Sum(), _Sum(), _Sum()
     for child in suite:
         if kind(child) == "testcase":
-            flat = flat.plus(_one(child))
+            flat = flat.plus(_sum_case(child))
         elif kind(child) in _SUITES:
             inner = _summed(child)
             nested, as_ones = nested.plus(inner), as_ones.plus(inner.as_one())
@@ -180,10 +228,12 @@ def _summed(suite: Element) -> _Sum:
     return deep
 
 
-def _one(case: Element) -> _Sum:
-    status = _status(case)
-    told = sum(kind(child) in ("error", "failure") for child in case)
-    return _Sum(1, int(status.is_bad), told)
+def _sum_case(case: Element) -> _Sum:
+    kinds = [kind(child) for child in case]
+    is_bad = _status(case).is_bad
+    elements = sum(tag in _BAD for tag in kinds)
+    tries = sum(tag in _FLAKY or tag in _RERUN for tag in kinds)
+    return _Sum(1, int(is_bad), max(elements, int(is_bad)), tries)
 
 
 def _matches(suite: Element, cases: _Sum) -> bool:
@@ -192,7 +242,7 @@ def _matches(suite: Element, cases: _Sum) -> bool:
     given = {key: count(suite.get(key)) for key in keys if suite.get(key)}
     if "failures" in given or "errors" in given:
         bad = given.get("failures", 0) + given.get("errors", 0)
-        if not cases.bad <= bad <= cases.most_bad:
+        if not cases.bad <= bad <= cases.most_bad + cases.tries:
             return False
     if "tests" not in given:
         return True
@@ -201,4 +251,4 @@ def _matches(suite: Element, cases: _Sum) -> bool:
     # pytest counts what its subtests and its tests' ends did besides, and nothing without a test.
     is_more = suite.get("name") == _PYTEST and cases.tests > 0
     most = given["tests"] if is_more else cases.tests
-    return least <= given["tests"] <= most
+    return least <= given["tests"] <= most + cases.tries
