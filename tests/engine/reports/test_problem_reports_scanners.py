@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from tests.engine.reports.problem_reports import HIGH, LOW, MEDIUM, Row, assert_reads, content_of
 from tests.tables import check_rows
-from verification.engine.reports.model import Unreadable
+from verification.engine.reports.model import ProblemSeverity, Unreadable
 from verification.engine.reports.problems import ProblemFormat, read_problems
 
 STORE, BROKEN = "app/store.py", "app/broken.py"
@@ -66,6 +68,25 @@ STORE, BROKEN = "app/store.py", "app/broken.py"
             ],
         ),
         (
+            "written/sarif/roslyn_1_0_0.sarif",
+            1,
+            [
+                ("", None, None, "CS5001", HIGH),
+                ("src/My Shop/Price.cs", 9, 17, "CS0219", MEDIUM),
+                ("src/My Shop/Shop.cs", 21, 20, "CA1822", LOW),
+            ],
+        ),
+        (
+            "written/sarif/binary_1_0_0.sarif",
+            1,
+            [
+                ("bin/cart.dll", None, None, "BinSkim", HIGH),
+                ("bin/shop.dll", None, None, "BA2009", HIGH),
+                ("", None, None, "BinSkim", MEDIUM),
+                ("src/shop.c", 4, None, "BA2001", LOW),
+            ],
+        ),
+        (
             "written/npm_audit/problems.json",
             1,
             [
@@ -105,6 +126,88 @@ def test_a_message_by_its_id_is_looked_up_among_the_rules() -> None:
     assert report.problems[2].message == "A weak algorithm."
 
 
+def test_a_message_of_sarif_1_0_0_is_the_template_of_its_rule_with_its_arguments() -> None:
+    report = read_problems(ProblemFormat.SARIF, content_of("written/sarif/binary_1_0_0.sarif"))
+
+    assert [one.message for one in report.problems] == [
+        "bin/cart.dll could not be loaded.",
+        "'shop.dll' is not marked for ASLR, and {2} is no argument.",
+        "shop.dll has no symbols.",
+        "The image loads above 4 GB.",
+    ]
+
+
+def sarif(*results: object, **run: object) -> bytes:
+    """A report of one run in SARIF 2.1.0."""
+    tool = {"driver": {"name": "lint", "rules": run.pop("rules", [])}}
+    whole = {"version": "2.1.0", "runs": [{"tool": tool, "results": results, **run}]}
+    return json.dumps(whole).encode()
+
+
+OFF = {"id": "r", "defaultConfiguration": {"level": "none"}}
+NOISY = {"descriptor": {"id": "r"}, "configuration": {"level": "error"}}
+QUIET = {"descriptor": {"index": 0}, "configuration": {"level": "none"}}
+
+
+@check_rows(
+    ("result", "run", "severities"),
+    [
+        ({}, {}, [MEDIUM]),
+        ({"level": "none"}, {}, []),
+        ({"kind": "fail", "level": "none"}, {}, []),
+        ({"kind": "pass"}, {}, []),
+        ({"kind": "notApplicable"}, {}, []),
+        ({"kind": "informational"}, {}, []),
+        ({"kind": "pass", "ruleId": "r"}, {"rules": [{**OFF, "properties": {"security-severity": 9}}]}, []),
+        # Nobody has decided yet whether it is a problem.
+        ({"kind": "open"}, {}, [LOW]),
+        ({"kind": "review", "level": "none"}, {}, [LOW]),
+        ({"ruleId": "r"}, {"rules": [OFF]}, []),
+        ({"ruleId": "r", "level": "error"}, {"rules": [OFF]}, [HIGH]),
+        ({"ruleId": "r"}, {"rules": [OFF],
+         "invocations": [{"ruleConfigurationOverrides": [NOISY]}]}, [HIGH]),
+        ({"ruleIndex": 0}, {"rules": [{"id": "r"}],
+         "invocations": [{"ruleConfigurationOverrides": [QUIET]}]}, []),
+        ({"level": "warning"}, {"invocations": [{"executionSuccessful": False}]}, [MEDIUM]),
+    ],
+)  # fmt: skip
+def test_a_result_of_sarif_counts_by_its_level_and_its_kind(
+    result: dict[str, object], run: dict[str, object], severities: list[ProblemSeverity]
+) -> None:
+    report = read_problems(ProblemFormat.SARIF, sarif(result, **run))
+
+    assert [one.severity for one in report.problems] == severities
+    assert report.total == len(severities)
+
+
+@check_rows(
+    ("content", "why"),
+    [
+        ('{"version": "2.0.0", "runs": [{"results": []}]}', "is SARIF 2.0.0"),
+        ('{"version": "2.0.0-csd.2.beta.2018-10-10", "runs": [{"results": []}]}', "is SARIF 2.0.0-csd"),
+        ('{"version": "0.1.0", "runLogs": []}', "is SARIF 0.1.0"),
+        ('{"version": "3.0.0", "runs": [{"results": []}]}', "is SARIF 3.0.0"),
+        ('{"version": 2, "runs": [{"results": []}]}', "which version of SARIF"),
+        ('{"runs": [{"results": []}]}', "which version of SARIF"),
+        ('{"version": "1.0.0", "runs": [{"tool": {"name": "a"}}]}', "did not report"),
+        ('{"version": "2.1.0", "runs": [{"tool": {"driver": {}}}]}', "did not report"),
+        ('{"version": "2.1.0", "runs": [{"tool": {"name": "a"}, "results": []}]}', "another version"),
+        ('{"version": "1.0.0", "runs": [{"tool": {"driver": {}}, "results": []}]}', "another version"),
+        ('{"version": "2.1.0", "runs": [{"results": [{"message": "a"}]}]}', "another version"),
+        ('{"version": "1.0.0", "runs": [{"results": [{"message": {"text": "a"}}]}]}', "another version"),
+        ('{"version": "2.1.0", "runs": [{"results": [{"locations": [{"resultFile": {}}]}]}]}',
+         "another version"),
+        ('{"version": "1.0.0", "runs": [{"results": [{"locations": [{"physicalLocation": {}}]}]}]}',
+         "another version"),
+        ('{"version": "2.1.0", "runs": [{"results": [{"level": "note"}],'
+         ' "invocations": [{"executionSuccessful": false}]}]}', "did not succeed"),
+    ],
+)  # fmt: skip
+def test_sarif_of_an_unknown_version_or_shape_is_refused_by_name(content: str, why: str) -> None:
+    with pytest.raises(Unreadable, match=why):
+        read_problems(ProblemFormat.SARIF, content.encode())
+
+
 @check_rows(
     ("format", "content"),
     [
@@ -117,12 +220,8 @@ def test_a_message_by_its_id_is_looked_up_among_the_rules() -> None:
         ("sarif", b""),
         ("sarif", b'{"version": "2.1.0", "runs": []}'),
         ("sarif", b'{"version": "2.1.0", "runs": [{"results": null}]}'),
-        ("sarif", b'{"runs": [{"results": [], "invocations": [{"executionSuccessful": false}]}]}'),
-        (
-            "sarif",
-            b'{"runs": [{"results": [{"suppressions": [{}]}],'
-            b' "invocations": [{"executionSuccessful": false}]}]}',
-        ),
+        ("sarif", sarif(invocations=[{"executionSuccessful": False}])),
+        ("sarif", sarif({"suppressions": [{}]}, invocations=[{"executionSuccessful": False}])),
         ("bandit", b""),
         ("bandit", b'{"results": []}'),
     ],

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
+from urllib.parse import unquote
 
 from verification.engine.reports.contents import MAX_LINES, as_text, bounded_lines, uncoloured
 from verification.engine.reports.model import (
+    MAX_NAME_CHARS,
     Problem,
     ProblemReport,
     ProblemSeverity,
@@ -19,6 +22,7 @@ from verification.engine.reports.model import (
 
 MAX_LINE_CHARS = 20_000
 MAX_TOLD = 100_000
+SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,20}:")
 
 
 def lines_of(content: bytes, most: int = MAX_LINES) -> Iterator[str]:
@@ -30,6 +34,20 @@ def lines_of(content: bytes, most: int = MAX_LINES) -> Iterator[str]:
 def from_zero(value: object) -> int | None:
     """A line or column that the tool counts from 0, from 1."""
     return number(value + 1) if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def path_of_uri(uri: object, folder: str = "") -> str:
+    """A file's path as the workspace knows it; '' for another scheme, and for one that leads out.
+
+    >>> path_of_uri("file:///workspace/a%20b.py"), path_of_uri("a.py", "src"), path_of_uri("http:a")
+    ('a b.py', 'src/a.py', '')
+    """
+    if not isinstance(uri, str) or len(uri) > MAX_NAME_CHARS:
+        return ""
+    if SCHEME.match(uri) and not uri.startswith("file:"):
+        return ""
+    path = uri[5:] if uri.startswith("file:/") and not uri.startswith("file://") else uri
+    return inner_path(unquote(path), folder)
 
 
 def problem(
