@@ -237,7 +237,10 @@ NAMED = (
 )  # fmt: skip
 TEXT = {TestFormat.TEXT, TestFormat.PYTEST_TEXT, TestFormat.UNITTEST}
 """What is read where a command owes no report."""
-BY_WORD = {TestFormat.ANY, ProblemFormat.ANY, ProblemFormat.NPM_AUDIT, ProblemFormat.PIP_AUDIT}
+BY_WORD = {
+    *(TestFormat.ANY, TestFormat.NUNIT2, TestFormat.NUNIT3, TestFormat.XUNIT, TestFormat.DART),
+    *(ProblemFormat.ANY, ProblemFormat.NPM_AUDIT, ProblemFormat.PIP_AUDIT),
+}
 
 
 def test_every_format_is_told_by_some_command() -> None:

@@ -38,7 +38,7 @@ def part_of(
     own = f"components:\n  - path: .\n    reports: {reports}\n"
     if commands:
         own += f"    commands: {commands}\n"
-    files = Files(("Makefile", "a.py"), {"Makefile": b"check:\n\ttrue\n"}.get)
+    files = Files(("Makefile", "a.py", "src/p/A.java"), {"Makefile": b"check:\n\ttrue\n"}.get)
     said = placed(read_overrides(own.encode()), (component,), files.paths)
     [part] = parts_of(files, said, planned_of(plan), REPLACED | {"lint"})
     return part
@@ -175,6 +175,21 @@ def test_lines_by_the_works_own_word_are_read_where_the_command_wrote_them(
 
     assert (found.coverage, found.is_coverage_word) == (coverage, coverage is not None)
     assert found.tests == TestCounts(passed=1)
+
+
+def test_lines_of_a_file_that_is_named_by_its_package_are_those_of_the_file_of_the_work() -> None:
+    line = '<line nr="3" mi="0" ci="2" mb="0" cb="0"/>'
+    report = (
+        f'<report name="a"><package name="p"><sourcefile name="A.java">{line}</sourcefile>'
+        "</package></report>"
+    )
+    plan = "Test commands:\n```sh\ntrue\n```\n"
+    part = covering(part_of("{coverage: target/jacoco.xml}", plan=plan), is_wanted=True)
+
+    found = judged(part, stage_of(part, "test"), Ended(0, coverage=report.encode()))
+
+    assert found.coverage is not None
+    assert {*found.coverage.files} == {"src/p/A.java"}
 
 
 def test_a_gate_with_nothing_to_run_has_nothing_to_report() -> None:

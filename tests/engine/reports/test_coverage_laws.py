@@ -32,8 +32,8 @@ TEXTS = st.lists(st.sampled_from(["a", "b", "-- a", "++ b/x", "@@ -1 +1 @@", "",
 def recorded(format: CoverageFormat) -> list[bytes]:
     formats = [one for one in CoverageFormat if one is not CoverageFormat.ANY]
     named = formats if format is CoverageFormat.ANY else [format]
-    files = (file for one in named for file in sorted((FOLDER / "recorded" / one).iterdir()))
-    return [file.read_bytes() for file in files]
+    folders = [FOLDER / kind / one for one in named for kind in ("recorded", "written")]
+    return [file.read_bytes() for folder in folders for file in sorted(folder.glob("*"))]
 
 
 def assert_bounded(read: Callable[[], Coverage]) -> None:
@@ -71,7 +71,16 @@ def test_a_report_with_odd_values_is_read_or_is_unreadable(content: bytes) -> No
     assert_bounded(lambda: read_coverage(CoverageFormat.COVERAGE_PY, content))
 
 
-@pytest.mark.parametrize("format", [CoverageFormat.COBERTURA, CoverageFormat.COVERAGE_PY])
+@pytest.mark.parametrize(
+    "format",
+    [
+        CoverageFormat.COBERTURA,
+        CoverageFormat.CLOVER,
+        CoverageFormat.JACOCO,
+        CoverageFormat.OPENCOVER,
+        CoverageFormat.COVERAGE_PY,
+    ],
+)
 @given(choices=st.data())
 def test_a_report_that_is_cut_short_is_unreadable(
     format: CoverageFormat, choices: st.DataObject
@@ -116,6 +125,12 @@ def files_of(content: bytes) -> list[tuple[str, FileCoverage]] | None:
         b"x",
         b"x" * (MAX_REPORT_BYTES + 1),
         b"<coverage>" * 100_000,
+        b"<report>" * 100_000,
+        b"<report><package>" + b"<group>" * 70 + b"</group>" * 70 + b"</package></report>",
+        b"<CoverageSession><Modules>"
+        + b"<a>" * 70
+        + b"</a>" * 70
+        + b"</Modules></CoverageSession>",
         b'<!DOCTYPE a [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]><coverage>&b;</coverage>',
         b'<!DOCTYPE a [<!ENTITY a SYSTEM "file:///etc/passwd">]><coverage>&a;</coverage>',
         b"[" * 500_000,

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.tables import check_rows
 from verification.engine.reports.coverage import CoverageFormat, cobertura, gocover, read_coverage
 from verification.engine.reports.model import Coverage, FileCoverage, Unreadable
 
@@ -23,6 +24,18 @@ PHP = {
     "src/Calc.php": FileCoverage(frozenset({6, 9}), frozenset({7})),
 }
 NET = {"src/Shop/Calc.cs": FileCoverage(frozenset({6, 7, 9}), frozenset({8, 13}))}
+JAVA = {
+    "shop/Price.java": FileCoverage(frozenset({3, 5, 8}), frozenset({6})),
+    "shop/store/Store.java": FileCoverage(missed=frozenset({7, 8})),
+}
+PHP_CLOVER = {
+    "lib/functions.php": FileCoverage(missed=frozenset({3})),
+    "src/Calc.php": FileCoverage(frozenset({7, 10, 15}), frozenset({8})),
+}
+CLOVER = {
+    "src/main/java/shop/Price.java": FileCoverage(frozenset({5, 8, 12, 13}), frozenset({6})),
+}
+ISTANBUL = {"src/price.js": FileCoverage(frozenset({1, 2, 5}), frozenset({3}))}
 GO = {
     "example.com/shop/pkg/double.go": FileCoverage(
         frozenset({3, 4, 7}), frozenset({5, 6, 10, 11, 12})
@@ -37,6 +50,11 @@ GO = {
         ("cobertura", "recorded/cobertura/c8.xml", NODE),
         ("cobertura", "recorded/cobertura/phpunit.xml", PHP),
         ("cobertura", "written/cobertura/coverlet.xml", NET),
+        ("opencover", "written/opencover/coverlet.xml", NET),
+        ("jacoco", "written/jacoco/maven.xml", JAVA),
+        ("clover", "written/clover/phpunit.xml", PHP_CLOVER),
+        ("clover", "written/clover/openclover.xml", CLOVER),
+        ("clover", "written/clover/istanbul.xml", ISTANBUL),
         ("lcov", "recorded/lcov/coveragepy.info", PYTHON),
         ("lcov", "recorded/lcov/c8.info", NODE),
         ("coveragepy", "recorded/coveragepy/report.json", PYTHON),
@@ -56,6 +74,10 @@ def test_a_report_tells_which_lines_ran(
     [
         ("recorded/cobertura/coveragepy.xml", PYTHON),
         ("recorded/lcov/c8.info", NODE),
+        ("written/opencover/coverlet.xml", NET),
+        ("written/jacoco/maven.xml", JAVA),
+        ("written/clover/phpunit.xml", PHP_CLOVER),
+        ("written/clover/openclover.xml", CLOVER),
         ("recorded/coveragepy/report.json", PYTHON),
         ("recorded/gocover/profile.out", {"pkg/double.go": GO["example.com/shop/pkg/double.go"]}),
     ],
@@ -94,6 +116,11 @@ def cobertura_of(*sources: str, filename: str = "a.py", lines: str = "") -> byte
         (("/workspace/src",), "/workspace/other/a.py", "other/a.py"),
         (("/home/runner/work",), "a.py", "part/a.py"),
         (("/workspace/src", "/workspace/lib"), "a.py", "lib/a.py"),
+        (("/workspace/src", "/workspace/other"), "b.py", "part/b.py"),
+        (("/home/runner/work/shop/lib",), "a.py", "lib/a.py"),
+        (("--ignored", "C:\\build\\lib"), "a.py", "lib/a.py"),
+        ((), "C:\\build\\lib\\a.py", "lib/a.py"),
+        (("/home/runner/work",), "/home/runner/work/lib/a.py", "lib/a.py"),
     ],
 )
 def test_a_file_is_looked_for_in_the_sources_that_the_report_names(
@@ -106,12 +133,138 @@ def test_a_file_is_looked_for_in_the_sources_that_the_report_names(
     assert list(coverage.files) == [path]
 
 
+def jacoco_of(*counters: str, line: str = '<line nr="1" mi="0" ci="2" mb="0" cb="0"/>') -> bytes:
+    """Of one source file; the last counter is the report's."""
+    own = '<counter type="LINE" missed="0" covered="1"/>'
+    in_file, in_report = (*counters, own, own)[:2]
+    file = f'<sourcefile name="A.java">{line}{in_file}</sourcefile>'
+    return f'<report name="a"><package name="p/q">{file}</package>{in_report}</report>'.encode()
+
+
+@check_rows(
+    ("known", "folder", "path"),
+    [
+        ([], "back", "back/p/q/A.java"),
+        (["back/src/main/java/p/q/A.java"], "back", "back/src/main/java/p/q/A.java"),
+        (["src/p/q/A.java", "src/q/A.java"], "", "src/p/q/A.java"),
+        # Two modules hold a package of this name: the one in which the tests ran is meant.
+        (["a/src/p/q/A.java", "b/src/p/q/A.java"], "b", "b/src/p/q/A.java"),
+        (["a/src/p/q/A.java", "b/src/p/q/A.java"], "", "p/q/A.java"),
+        (["src/xp/q/A.java"], "", "p/q/A.java"),
+    ],
+)
+def test_a_file_that_is_named_by_its_package_is_the_one_that_lies_so(
+    known: list[str], folder: str, path: str
+) -> None:
+    coverage = read_coverage(CoverageFormat.JACOCO, jacoco_of(), folder, known={*known})
+
+    assert coverage.files == {path: FileCoverage(frozenset({1}))}
+
+
+def test_a_report_of_another_machine_is_of_the_files_that_its_paths_end_in() -> None:
+    content = (FOLDER / "written/opencover/opencover.xml").read_bytes()
+    known = {"src/Shop/Price.cs", "Shop/Price.cs", "src/Shop/Store.cs"}
+
+    coverage = read_coverage(CoverageFormat.OPENCOVER, content, known=known)
+
+    assert coverage.files == {
+        "src/Shop/Price.cs": FileCoverage(frozenset({5, 6, 7, 8})),
+        "src/Shop/Store.cs": FileCoverage(missed=frozenset({12})),
+    }
+    with pytest.raises(Unreadable, match="no file of the work"):
+        read_coverage(CoverageFormat.OPENCOVER, content)
+
+
+def but(name: str, old: str, new: str) -> bytes:
+    content = (FOLDER / name).read_text()
+    assert content.count(old) >= 1
+    return content.replace(old, new, 1).encode()
+
+
+MISSED = '<line nr="1" mi="2" ci="0" mb="0" cb="0"/>'
+PHPUNIT, OPENCOVER = "written/clover/phpunit.xml", "written/opencover/coverlet.xml"
+
+
+@check_rows(
+    ("format", "content"),
+    [
+        ("jacoco", jacoco_of('<counter type="LINE" missed="1" covered="0"/>')),
+        ("jacoco", jacoco_of('<counter type="LINE" missed="0" covered="2"/>')),
+        ("jacoco", jacoco_of("", '<counter type="LINE" missed="1" covered="1"/>')),
+        ("jacoco", jacoco_of(line=MISSED)),
+        ("jacoco", jacoco_of('<counter type="LINE" covered="1"/>')),
+        ("jacoco", jacoco_of('<counter type="LINE" missed="many" covered="1"/>')),
+        ("jacoco", jacoco_of("", "", line='<line nr="1" mi="0"/>')),
+        ("jacoco", jacoco_of("", "", line='<line mi="0" ci="1"/>')),
+        # Compiled without line numbers.
+        ("jacoco", jacoco_of("", '<counter type="INSTRUCTION" missed="0" covered="9"/>', line="")),
+        ("clover", but(PHPUNIT, 'files="2"', 'files="3"')),
+        ("clover", but(PHPUNIT, 'statements="5" coveredstatements="3"',
+                       'statements="5" coveredstatements="4"')),
+        ("clover", but(PHPUNIT, 'num="3" type="stmt" count="0"', 'num="3" type="stmt" count="1"')),
+        ("clover", but(PHPUNIT, 'coveredstatements="0" elements="1"',
+                       'coveredstatements="2" elements="1"')),
+        ("clover", but(PHPUNIT, 'num="7" type="stmt" count="1"', 'num="7" type="stmt"')),
+        ("clover", but(PHPUNIT, 'num="7" type="stmt" count="1"', 'num="7" type="block" count="1"')),
+        ("clover", but(PHPUNIT, 'num="7" type="stmt" count="1"', 'type="stmt" count="1"')),
+        ("opencover", but(OPENCOVER, 'visitedSequencePoints="3"', 'visitedSequencePoints="0"')),
+        ("opencover", but(OPENCOVER, 'visitedSequencePoints="3"', 'visitedSequencePoints="5"')),
+        ("opencover", but(OPENCOVER, 'visitedSequencePoints="3"', 'visitedSequencePoints="6"')),
+        ("opencover", but(OPENCOVER, 'sl="6" sc="1" el="6"', 'sl="6" sc="1" el="4"')),
+        ("opencover", but(OPENCOVER, 'sl="6" sc="1" el="6"', 'sl="6" sc="1" el="99999999"')),
+        ("opencover", but(OPENCOVER, 'fileid="1"', 'fileid="7"')),
+        ("opencover", but(OPENCOVER, 'vc="2"', 'vc="often"')),
+    ],
+)  # fmt: skip
+def test_coverage_whose_numbers_contradict_each_other_is_not_believed(
+    format: str, content: bytes
+) -> None:
+    with pytest.raises(Unreadable):
+        read_coverage(CoverageFormat(format), content)
+
+
+@check_rows(
+    ("format", "name", "why"),
+    [
+        ("cobertura", PHPUNIT, "holds `project`: it is not Cobertura's"),
+        ("clover", "recorded/cobertura/phpunit.xml", "holds `sources`: it is not Clover's"),
+        ("jacoco", PHPUNIT, "root is `coverage`, and not `report`"),
+        ("opencover", "written/jacoco/maven.xml", "root is `report`, and not `CoverageSession`"),
+    ],
+)
+def test_a_report_of_another_format_is_refused_by_name(format: str, name: str, why: str) -> None:
+    with pytest.raises(Unreadable, match=why):
+        read_coverage(CoverageFormat(format), (FOLDER / name).read_bytes())
+
+
+@check_rows(
+    "content",
+    [
+        b"<coverage/>",
+        b"<coverage><things/></coverage>",
+        b"<coverage><sources/></coverage>",
+        b"<report><issues/></report>",
+        b"<CoverageSession/>",
+        b"<dotCover/>",
+    ],
+)
+def test_an_unknown_shape_is_never_empty_coverage(content: bytes) -> None:
+    for format in CoverageFormat:
+        with pytest.raises(Unreadable):
+            read_coverage(format, content)
+
+
 @pytest.mark.parametrize("filename", ["../../a.py", "/etc/passwd", ""])
 def test_a_file_elsewhere_is_not_kept(filename: str) -> None:
     line = '<line number="1" hits="1"/>'
-    content = cobertura_of("/workspace", filename=filename, lines=line)
+    inside = cobertura_of(lines=line)
+    outside = cobertura_of("/workspace", filename=filename, lines=line)
 
-    assert cobertura.read(content) == Coverage({})
+    both = cobertura.read(b"<coverage>" + inside + outside + b"</coverage>")
+
+    assert list(both.files) == ["a.py"]
+    with pytest.raises(Unreadable, match="no file of the work"):
+        cobertura.read(outside)
 
 
 def test_several_reports_in_one_have_sources_of_their_own() -> None:

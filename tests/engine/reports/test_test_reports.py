@@ -19,8 +19,14 @@ GO, JUNIT, TAP = TestFormat.GO, TestFormat.JUNIT, TestFormat.TAP
 JEST, MOCHA, CARGO = TestFormat.JEST, TestFormat.MOCHA, TestFormat.CARGO
 TRX, UNITTEST, RSPEC = TestFormat.TRX, TestFormat.UNITTEST, TestFormat.RSPEC
 PYTEST_TEXT, TEXT = TestFormat.PYTEST_TEXT, TestFormat.TEXT
+NUNIT2, NUNIT3, XUNIT, DART = (
+    TestFormat.NUNIT2,
+    TestFormat.NUNIT3,
+    TestFormat.XUNIT,
+    TestFormat.DART,
+)
 
-# Format, report, the exit code of what wrote it, counts: passed, failed, errors, skipped.
+# Format, report, the exit code of what wrote it, counts: passed, failed, errors, skipped, flaky.
 REPORTS = [
     (JUNIT, "recorded/pytest/mixed.xml", 1, (3, 2, 3, 2)),
     (JUNIT, "recorded/pytest/mixed_xunit1.xml", 1, (3, 2, 3, 2)),
@@ -94,6 +100,22 @@ REPORTS = [
     (TRX, "written/trx/passed.trx", 0, (2, 0, 0, 0)),
     (TRX, "written/trx/aborted.trx", 1, (1, 0, 1, 0)),
     (TRX, "written/trx/together.trx", 1, (4, 1, 1, 1)),
+    (JUNIT, "written/surefire/TEST-calc.FlakyTest.xml", 1, (3, 1, 0, 0, 2)),
+    (JUNIT, "written/gotestsum/reruns.xml", 0, (3, 0, 0, 0, 2)),
+    (GO, "written/go/reruns.jsonl", 0, (2, 0, 0, 0, 1)),
+    # It counts 2 passed, 3 failed, 1 warning, 1 inconclusive, 1 skipped.
+    (NUNIT3, "written/nunit3/mixed.xml", 3, (3, 1, 2, 2)),
+    (NUNIT3, "written/nunit3/passed.xml", 0, (1, 0, 0, 0)),
+    (NUNIT3, "written/nunit3/torn_down.xml", 1, (1, 0, 1, 0)),  # Its one test passed.
+    (NUNIT3, "written/nunit3/unity.xml", 2, (1, 0, 1, 0)),
+    # It counts 1 passed, 1 failure, 1 error, 1 inconclusive, 2 not run.
+    (NUNIT2, "written/nunit2/mixed.xml", 2, (1, 1, 1, 3)),
+    (NUNIT2, "written/nunit2/before_2_5.xml", 1, (2, 1, 0, 1)),
+    (NUNIT2, "written/nunit2/pester.xml", 0, (1, 0, 0, 1)),
+    (XUNIT, "written/xunit/mixed.xml", 1, (2, 1, 1, 1)),
+    (XUNIT, "written/xunit/passed_v3.xml", 0, (2, 0, 0, 1)),
+    (DART, "written/dart/mixed.jsonl", 1, (2, 1, 2, 1, 1)),
+    (DART, "written/dart/flutter.jsonl", 0, (2, 0, 0, 0)),
     (RSPEC, "recorded/rspec/calc.json", 1, (1, 3, 0, 1)),
     (RSPEC, "recorded/rspec/fine.json", 0, (1, 0, 0, 0)),
     (RSPEC, "recorded/rspec/bad.json", 1, (0, 0, 1, 0)),
@@ -175,7 +197,7 @@ def recorded(report: str) -> bytes:
 
 @check_rows(("written_in", "report", "exit_code", "counts"), REPORTS)
 def test_a_report_counts_what_its_runner_counted(
-    written_in: TestFormat, report: str, exit_code: int, counts: tuple[int, int, int, int]
+    written_in: TestFormat, report: str, exit_code: int, counts: tuple[int, ...]
 ) -> None:
     content = recorded(report)
 
@@ -195,6 +217,8 @@ def test_a_report_counts_what_its_runner_counted(
         (JEST, "recorded/vitest/calc.json", "v/calc.test.js"),
         (MOCHA, "recorded/mocha/calc.json", "m/calc.js"),
         (RSPEC, "recorded/rspec/calc.json", "spec/calc_spec.rb"),  # One fails in lib/calc.rb.
+        (XUNIT, "written/xunit/passed_v3.xml", "tests/CalcTests.cs"),
+        (DART, "written/dart/flutter.jsonl", "app/test/widget_test.dart"),
     ],
 )
 def test_a_test_is_told_with_the_file_it_stands_in_wherever_it_failed(

@@ -9,10 +9,13 @@ from hypothesis import strategies as st
 
 from tests.engine.reports.test_test_reports import (
     CARGO,
+    DART,
     GO,
     JEST,
     JUNIT,
     MOCHA,
+    NUNIT2,
+    NUNIT3,
     PYTEST_TEXT,
     REPORTS,
     RSPEC,
@@ -20,6 +23,7 @@ from tests.engine.reports.test_test_reports import (
     TEXT,
     TRX,
     UNITTEST,
+    XUNIT,
     recorded,
 )
 from verification.engine.reports.model import (
@@ -43,6 +47,45 @@ PIECES = {
         "<!--",
     ],
     TRX: ["<TestRun>", "<Results>", "<UnitTestResult", ' outcome="Failed"', "/>", "</TestRun>"],
+    NUNIT3: [
+        '<test-run result="Passed">',
+        "<test-suite>",
+        '<test-case result="Failed"',
+        ' result="Passed"',
+        "/>",
+        "<failure>",
+        "</test-suite>",
+        "</test-run>",
+    ],
+    NUNIT2: [
+        '<test-results total="1">',
+        "<test-suite>",
+        "<results>",
+        '<test-case executed="True"',
+        ' success="False"',
+        "/>",
+        "</results>",
+        "</test-suite>",
+        "</test-results>",
+    ],
+    XUNIT: [
+        "<assemblies>",
+        '<assembly total="1">',
+        "<collection>",
+        '<test result="Fail"',
+        "/>",
+        "</collection>",
+        "</assembly>",
+        "</assemblies>",
+    ],
+    DART: [
+        '{"type":"start"}',
+        '{"type":"testStart","test":{"id":1}}',
+        '{"type":"error","testID":1}',
+        '{"type":"testDone","testID":1,"result":"success"}',
+        '{"type":"done","success":true}',
+        "[]",
+    ],
     RSPEC: [
         '{"examples":[{"status":',
         '"failed"',
@@ -75,11 +118,13 @@ PIECES = {
         "test cases: 2 | 1 passed | 1 failed",
     ],
 }
-PIECES[TestFormat.ANY] = [piece for form in (JUNIT, TRX, GO, TAP, JEST) for piece in PIECES[form]]
-WHOLE = (JUNIT, TRX, GO, JEST, MOCHA, RSPEC)
+PIECES[TestFormat.ANY] = [
+    piece for form in (JUNIT, TRX, XUNIT, DART, GO, TAP, JEST) for piece in PIECES[form]
+]
+WHOLE = (JUNIT, TRX, NUNIT3, NUNIT2, XUNIT, DART, GO, JEST, MOCHA, RSPEC)
 FAILING = [
     (written_in, report)
-    for written_in, report, _, (_, failed, errors, _) in REPORTS
+    for written_in, report, _, (_, failed, errors, *_) in REPORTS
     if failed + errors and written_in in WHOLE
 ]
 
@@ -96,7 +141,14 @@ def holds(report: TestReport | None) -> bool:
     if report is None or not report.cases:
         return True
     kept = {status: [one.status for one in report.cases].count(status) for status in CaseStatus}
-    shown = TestCounts(*(kept[status] for status in CaseStatus))
+    flaky = sum(case.is_flaky for case in report.cases)
+    shown = TestCounts(
+        passed=kept[CaseStatus.PASSED],
+        failed=kept[CaseStatus.FAILED],
+        errors=kept[CaseStatus.ERROR],
+        skipped=kept[CaseStatus.SKIPPED],
+        flaky=flaky,
+    )
     order = [not case.status.is_bad for case in report.cases]
     is_bad_alone = report.is_guess and shown.ran == shown.failed + shown.errors
     counts = report.counts
@@ -106,6 +158,7 @@ def holds(report: TestReport | None) -> bool:
         and (shown == counts or is_bad_alone)
         and (shown.failed, shown.errors) == (counts.failed, counts.errors)
         and all(is_inside(case.path) for case in report.cases)
+        and not any(case.is_flaky and case.status.is_bad for case in report.cases)
         and all(case.line is None or (case.line > 0 and case.path) for case in report.cases)
     )
 

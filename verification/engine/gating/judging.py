@@ -82,7 +82,11 @@ def judged(part: Part, stage: Stage, ended: Ended) -> Judged:
         return found
     try:
         coverage = read_coverage(
-            stage.cover.format, ended.coverage, part.component.folder, module=stage.cover.module
+            stage.cover.format,
+            ended.coverage,
+            part.component.folder,
+            module=stage.cover.module,
+            known=part.files,
         )
     except Unreadable:
         return found

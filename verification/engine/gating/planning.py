@@ -97,6 +97,7 @@ def parts_of(
 ) -> list[Part]:
     """`replaced` are the gates whose commands a plan may name, `seconds` the process's own limits."""
     parts = []
+    paths = frozenset(files.paths)
     folders = tuple(dict.fromkeys(one.folder for one in own.components))
     named = _by_component(own.components, Steps(folders, sorted(files.paths)).taken(planned))
     for component in own.components:
@@ -110,7 +111,7 @@ def parts_of(
         part = _named(part, itself, files, is_own=True)
         part = _named(part, by_make, files, replaced, is_own=True)
         part = _named(part, by_plan, files, replaced)
-        part = with_reports(part, said.reports, module)
+        part = replace(with_reports(part, said.reports, module), files=paths)
         parts.append(with_fewer(with_fewer(part, said.seconds), by_plan.seconds))
     return parts
 

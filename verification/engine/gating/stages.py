@@ -189,7 +189,8 @@ class Part:
     `linked` are folders of the component, made to point to what was installed: {name: target}.
     `before` is what a container does before its first command, for whoever named that.
     `judges` are npm packages, name@range, that judge the work: taken from the registry, never from
-    what the work installed. `built_by` names another image than its language's.
+    what the work installed. `built_by` names another image than its language's. `files` are those of
+    the whole work, by which what a report names is found.
     """
 
     component: Component
@@ -201,6 +202,7 @@ class Part:
     before: str = ""
     judges: tuple[str, ...] = ()
     built_by: str = ""
+    files: frozenset[str] = field(default=frozenset(), hash=False, compare=False, repr=False)
 
     @property
     def is_run(self) -> bool:

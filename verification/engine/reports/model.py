@@ -233,16 +233,20 @@ def milliseconds(seconds: object) -> int:
 
 
 def inner_path(value: object, folder: str = "") -> str:
-    """A path as the workspace knows it; '' for one that leads out of it, or is none.
+    r"""A path as the workspace knows it; '' for one that leads out of it, or is none.
 
     `folder` is the component's, in which the tool ran: relative paths begin there.
 
     >>> inner_path("/workspace/a/b.py"), inner_path("./b.py", "a"), inner_path("../../x", "a")
     ('a/b.py', 'a/b.py', '')
+    >>> inner_path(r"C:\build\a.cs")
+    ''
     """
     if not isinstance(value, str) or not 0 < len(value) <= MAX_NAME_CHARS or "\x00" in value:
         return ""
     path = value.removeprefix("file://").replace("\\", "/")
+    if path[1:3] == ":/":
+        return ""
     whole = posixpath.normpath(posixpath.join(WORKSPACE, folder, path))
     if not whole.startswith(f"{WORKSPACE}/"):
         return ""

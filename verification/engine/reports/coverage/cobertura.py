@@ -2,74 +2,55 @@
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Set as AbstractSet
-from xml.etree.ElementTree import ParseError
 
-from defusedxml.common import DefusedXmlException
-from defusedxml.ElementTree import DefusedXMLParser
-
-from verification.engine.reports.contents import bounded
+from verification.engine.reports.coverage.places import Places
 from verification.engine.reports.coverage.tally import Tally, is_covered
-from verification.engine.reports.model import (
-    Coverage,
-    Unreadable,
-    inner_path,
-    number,
-)
+from verification.engine.reports.coverage.xml_stream import ElementReader, parse_elements
+from verification.engine.reports.model import Coverage, Unreadable, name, number
 
 MAX_SOURCES = 10
 MAX_CLASSES = 100_000
 MAX_SOURCE_CHARS = 500
+_KNOWN = frozenset({"sources", "packages", "coverage"})
 
 
 def read(content: bytes, folder: str = "", *, known: AbstractSet[str] = frozenset()) -> Coverage:
     """`known` are the files there are: among several sources, the one that holds a file is its."""
-    reader = _Reader(folder, known)
-    parser = DefusedXMLParser(target=reader, forbid_entities=True, forbid_external=True)
-    parser.parser.StartDoctypeDeclHandler = _refuse_declarations
-    try:
-        parser.feed(bounded(content))
-        parser.close()
-    except (ParseError, DefusedXmlException, LookupError, ValueError):
-        raise Unreadable("The report is not XML that is read here.") from None
-    return reader.tally.coverage()
+    reader = _Reader(Places(folder, known))
+    parse_elements(content, reader)
+    if not reader.has_packages:
+        raise Unreadable("The report holds no packages: it is not Cobertura's.")
+    return reader.tally.coverage_of_work()
 
 
-def _refuse_declarations(
-    name: str, system: str | None, public: str | None, has_own: bool, /
-) -> None:
-    """Real reports name a DTD, which is not fetched."""
-    # Attributes by default would stand at every element: many of both take too long.
-    if has_own:
-        raise Unreadable("The report declares what it is made of.")
+class _Reader(ElementReader):
+    root = "coverage"
 
-
-class _Reader:
-    """Hears of one element after the other, so that no tree stands in memory."""
-
-    def __init__(self, folder: str, known: AbstractSet[str]) -> None:
+    def __init__(self, places: Places) -> None:
+        super().__init__()
         self.tally = Tally()
-        self._folder, self._known = folder, known
+        self.has_packages = False
+        self._places = places
         self._sources: list[str] = []
         self._source: str | None = None
         self._path = ""
         self._classes = 0
-        self._is_rooted = False
 
-    def start(self, tag: str, attributes: dict[str, str]) -> None:
-        if not self._is_rooted and tag != "coverage":
-            raise Unreadable("The report's root is not `coverage`.")
-        self._is_rooted = True
+    def opened(self, tag: str, attributes: dict[str, str]) -> None:
+        if self.above[-1:] == ["coverage"] and tag not in _KNOWN:
+            raise Unreadable(f"The report holds `{name(tag[:40])}`: it is not Cobertura's.")
         if self._classes > MAX_CLASSES:
-            raise Unreadable("The report tells of too many classes.")
+            raise Unreadable("The report has too many classes.")
         if tag == "coverage":  # several reports in one have sources of their own
             self._sources = []
+        elif tag == "packages":
+            self.has_packages = True
         elif tag == "source":
             self._source = ""
         elif tag == "class":
             self._classes += 1
-            self._path = self._path_of(attributes.get("filename", ""))
+            self._path = self._places.path_of(attributes.get("filename", ""), self._sources)
             self.tally.add(self._path, (), covered=True)
         elif tag == "line" and (line := number(attributes.get("number"))):
             self.tally.add(self._path, (line,), covered=is_covered(attributes.get("hits")))
@@ -78,21 +59,10 @@ class _Reader:
         if self._source is not None:
             self._source = (self._source + text).lstrip()[:MAX_SOURCE_CHARS]
 
-    def end(self, tag: str) -> None:
+    def closed(self, tag: str) -> None:
         if tag == "source" and self._source is not None:
-            # One that lies elsewhere is of the machine on which the report was written.
-            if inner_path(f"{self._source}/x", self._folder) and len(self._sources) < MAX_SOURCES:
-                self._sources.append(self._source)
+            if self._source and len(self._sources) < MAX_SOURCES:
+                self._sources.append(self._source.rstrip())
             self._source = None
         elif tag == "class":
             self._path = ""
-
-    def close(self) -> None:
-        """A parser asks for it."""
-
-    def _path_of(self, filename: str) -> str:
-        if not filename:
-            return ""
-        places = [inner_path(posixpath.join(one, filename), self._folder) for one in self._sources]
-        inner = [path for path in (*places, inner_path(filename, self._folder)) if path]
-        return next((path for path in inner if path in self._known), inner[0] if inner else "")

@@ -33,6 +33,17 @@ class Tally:
         paths = sorted((self._covered.keys() | self._missed.keys()) - {""})
         return Coverage({path: self._file(path) for path in paths})
 
+    def coverage_of_work(self) -> Coverage:
+        """The same. A report of nothing but files elsewhere measures nothing, and is not empty.
+
+        Raises:
+            Unreadable: it names lines, and none of a file of the work.
+        """
+        coverage = self.coverage()
+        if self._told and not coverage.files:
+            raise Unreadable("The report names no file of the work.")
+        return coverage
+
     def _file(self, path: str) -> FileCoverage:
         covered = frozenset(self._covered.get(path, ()))
         return FileCoverage(covered, frozenset(self._missed.get(path, ())) - covered)

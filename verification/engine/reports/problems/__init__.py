@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 
 from verification.engine.reports.model import ProblemReport
@@ -21,10 +21,16 @@ from verification.engine.reports.problems import (
     php,
     pip_audit,
     plain_lines,
-    recognised,
     ruff,
     sarif,
     tsc,
+)
+from verification.engine.reports.readers import (
+    Reader,
+    has_keys,
+    lists_objects,
+    reader_table,
+    recognise,
 )
 
 
@@ -49,34 +55,43 @@ class ProblemFormat(StrEnum):
     ANY = "any"
 
 
-_READERS: Mapping[ProblemFormat, Callable[[bytes, str], ProblemReport]] = {
-    ProblemFormat.RUFF: ruff.read,
-    ProblemFormat.BANDIT: bandit.read,
-    ProblemFormat.MYPY: mypy.read,
-    ProblemFormat.ESLINT: eslint.read,
-    ProblemFormat.FLAKE8: flake8.read,
-    ProblemFormat.SARIF: sarif.read,
-    ProblemFormat.GOLANGCI: golangci.read,
-    ProblemFormat.GO_VET: go_vet.read,
-    ProblemFormat.GO_BUILD: go_build.read,
-    ProblemFormat.TSC: tsc.read,
-    ProblemFormat.JAVAC: javac.read,
-    ProblemFormat.CLIPPY: clippy.read,
-    ProblemFormat.PHP: php.read,
-    ProblemFormat.MSBUILD: msbuild.read,
-    ProblemFormat.NPM_AUDIT: npm_audit.read,
-    ProblemFormat.PIP_AUDIT: pip_audit.read,
-    ProblemFormat.LINES: plain_lines.read,
-    ProblemFormat.ANY: recognised.read,
-}
+Read = Callable[[bytes, str], ProblemReport]
+READERS: Sequence[Reader[ProblemFormat, Read]] = (
+    Reader(ProblemFormat.CLIPPY, clippy.read, has_keys("reason")),
+    Reader(ProblemFormat.MYPY, mypy.read, has_keys("file", "severity", "message")),
+    Reader(ProblemFormat.SARIF, sarif.read, has_keys("runs", "version")),
+    Reader(ProblemFormat.GOLANGCI, golangci.read, has_keys("Issues")),
+    Reader(ProblemFormat.BANDIT, bandit.read, has_keys("results", "errors", "metrics")),
+    Reader(ProblemFormat.NPM_AUDIT, npm_audit.read, has_keys("auditReportVersion")),
+    Reader(ProblemFormat.PIP_AUDIT, pip_audit.read, has_keys("dependencies")),
+    Reader(ProblemFormat.ESLINT, eslint.read, lists_objects("filePath", "messages")),
+    # An empty list is how more than one tool says that all is well.
+    Reader(
+        ProblemFormat.RUFF,
+        ruff.read,
+        lambda shape: shape.is_empty_list or lists_objects("filename", "location", "code")(shape),
+    ),
+    Reader(ProblemFormat.FLAKE8, flake8.read),
+    Reader(ProblemFormat.GO_VET, go_vet.read),
+    Reader(ProblemFormat.GO_BUILD, go_build.read),
+    Reader(ProblemFormat.TSC, tsc.read),
+    Reader(ProblemFormat.JAVAC, javac.read),
+    Reader(ProblemFormat.PHP, php.read),
+    Reader(ProblemFormat.MSBUILD, msbuild.read),
+    Reader(ProblemFormat.LINES, plain_lines.read),
+)
+_READ = reader_table(READERS)
 
 
 def read_problems(format: ProblemFormat, content: bytes, folder: str = "") -> ProblemReport:
     """Read what a tool wrote; `folder` is where it ran, below the workspace.
 
-    Empty is no problem for those that print nothing when all is well; else it is unreadable.
+    Empty is no problem for those that print nothing when all is well; else it is unreadable. Of
+    `ANY`, text is unreadable, whatever it says: one that is empty says nothing of what was looked at.
 
     Raises:
         Unreadable: nothing is known from it.
     """
-    return _READERS[format](content, folder)
+    if format is ProblemFormat.ANY:
+        return recognise(READERS, content, "problems")(content, folder)
+    return _READ[format](content, folder)

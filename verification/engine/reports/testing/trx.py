@@ -6,7 +6,6 @@ Source: https://github.com/microsoft/vstest, Microsoft.TestPlatform.Extensions.T
 from __future__ import annotations
 
 import re
-from collections import deque
 from collections.abc import Iterator, Mapping
 from xml.etree.ElementTree import Element
 
@@ -16,12 +15,11 @@ from verification.engine.reports.model import (
     TestReport,
     Unreadable,
     counted,
-    inner_path,
     name,
-    number,
     text,
 )
 from verification.engine.reports.testing.contents import count, lasting
+from verification.engine.reports.testing.dotnet import DID_NOT_SUCCEED, place_in_trace
 from verification.engine.reports.testing.xml_text import kind, tree_of, within
 
 _STATUSES = {
@@ -32,11 +30,8 @@ _STATUSES = {
     "Inconclusive": CaseStatus.SKIPPED,
     "Pending": CaseStatus.SKIPPED,
 }
-_PLACED_CHARS = 20_000
 _GOOD_ENDS = frozenset({"Completed", "Passed", "Warning", "NotExecuted"})
 _DURATION = re.compile(r"(\d{1,2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?")
-_MAX_PATH_CHARS = 500
-_PARTS = re.compile(r"\n| in(?= )|:line (\d{1,9})")
 
 
 def read(content: bytes, folder: str = "") -> TestReport:
@@ -87,8 +82,7 @@ def _case(result: Element, folder: str, classes: Mapping[str, str]) -> TestCase:
     suite = classes.get(result.get("testId") or "", "")
     outcome = result.get("outcome") or ""
     told = "\n".join(_told(result))
-    said, line = _place(told[:_PLACED_CHARS])
-    path = inner_path(said, folder)
+    path, line = place_in_trace(told, folder)
     return TestCase(
         # xUnit names it with its class.
         name=name(result.get("testName")).removeprefix(f"{suite}." if suite else ""),
@@ -96,25 +90,9 @@ def _case(result: Element, folder: str, classes: Mapping[str, str]) -> TestCase:
         suite=suite,
         message=text(told),
         path=path,
-        line=number(line) if path else None,
+        line=line,
         duration_ms=_lasted(result.get("duration") or ""),
     )
-
-
-def _place(told: str) -> tuple[str, str]:
-    """What stands between " in " and ":line" of one line, of the first that has both."""
-    begins: deque[int] = deque()
-    for found in _PARTS.finditer(told):
-        if found[0] == "\n":
-            begins.clear()
-        elif not found[1]:
-            begins.append(found.end() + 1)
-        else:
-            while begins and found.start() - begins[0] > _MAX_PATH_CHARS:
-                begins.popleft()
-            if begins and begins[0] < found.start():
-                return told[begins[0] : found.start()], found[1]
-    return "", ""
 
 
 def _told(result: Element) -> Iterator[str]:
@@ -150,4 +128,4 @@ def _ended_badly(summary: Element) -> TestCase:
         for info in within(infos, "RunInfo")
         for part in within(info, "Text")
     )
-    return TestCase("The run did not succeed", CaseStatus.ERROR, message=text("\n".join(told)))
+    return TestCase(DID_NOT_SUCCEED, CaseStatus.ERROR, message=text("\n".join(told)))
