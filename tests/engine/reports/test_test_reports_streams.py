@@ -213,6 +213,7 @@ def test_an_error_that_vitest_blames_on_no_test_is_in_its_exit_code_alone() -> N
         ({"numFailedTests": 0}, "those of its tests"),
         ({"numPassedTests": 2}, "those of its tests"),
         ({"numPassedTests": "many"}, "number of tests"),
+        ({"numFailedTests": 0, "numPassedTests": 0, "testResults": []}, "files that failed"),
         ({"testResults": None}, "a list"),
         ({"testResults": [1]}, "an object"),
         ({"testResults": [{"assertionResults": [{"status": "fine"}]}]}, "no status"),

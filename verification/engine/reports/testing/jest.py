@@ -37,6 +37,8 @@ _STATUSES = {
     "disabled": CaseStatus.SKIPPED,
 }
 
+_FAILED_FILES = ("numFailedTestSuites", "numRuntimeErrorTestSuites")
+
 
 def read(content: bytes, folder: str = "") -> TestReport:
     """A file that failed without a test of it that did is an error: it could not run, or end."""
@@ -45,7 +47,10 @@ def read(content: bytes, folder: str = "") -> TestReport:
         case for file in listed(whole.get("testResults")) for case in _of_file(record(file), folder)
     ]
     _agrees(whole, cases)
-    if whole.get("success") is False and not any(case.status.is_bad for case in cases):
+    has_failed = any(case.status.is_bad for case in cases)
+    if not has_failed and any(count(whole.get(key) or 0) for key in _FAILED_FILES):
+        raise Unreadable("The report counts files that failed, and names none.")
+    if whole.get("success") is False and not has_failed:
         cases.append(TestCase("The run did not succeed", CaseStatus.ERROR))
     return counted(cases)
 
