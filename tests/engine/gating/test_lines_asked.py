@@ -167,3 +167,66 @@ def test_each_report_is_of_the_format_that_its_runner_writes() -> None:
         Language.GO: CoverageFormat.GO_COVER,
         Language.PYTHON: CoverageFormat.COVERAGE_PY,
     }
+
+
+JACOCO = Path(__file__).parents[1] / "reports/recorded/jacoco/shop.xml"
+POM = "<project><artifactId>jacoco-maven-plugin</artifactId></project>"
+# Its modules note what ran, and report it where they are asked.
+MAVEN = f"""#!/bin/sh
+case "$*" in
+  *jacoco-maven-plugin:report*) file=site/jacoco/jacoco.xml ;;
+  *) file=jacoco.exec ;;
+esac
+for one in a b; do
+  mkdir -p "$one/target/site/jacoco"
+  cp {JACOCO} "$one/target/$file"
+done
+[ $file = jacoco.exec ] || exit 1
+"""
+
+
+def test_each_module_of_maven_tells_which_lines_ran_by_its_own_jacoco(tmp_path: Path) -> None:
+    stage = stage_of(Language.JAVA, {"pom.xml": POM})
+    assert stage.cover
+
+    assert code_of(stage, tmp_path, mvn=MAVEN) == 0
+
+    content = (tmp_path / "report.coverage").read_bytes()
+    known = {f"a/src/main/java/shop/{file}" for file in ("Price.java", "store/Store.java")}
+    coverage = read_coverage(stage.cover.format, content, known=known)
+    assert content.count(b"<report name=") == 2
+    assert {*coverage.files} == known
+    assert coverage.lines == (2, 8)
+
+
+GRADLE = f"""#!/bin/sh
+case "$*" in
+  *jacocoTestReport*) file=reports/jacoco/test/jacocoTestReport.xml ;;
+  *) file=jacoco/test.exec; mkdir -p "$LV_REPORT.d"; echo '<testsuite/>' > "$LV_REPORT.d/a.xml" ;;
+esac
+mkdir -p "lib/build/$(dirname $file)"
+cp {JACOCO} "lib/build/$file"
+"""
+
+
+def test_a_project_of_gradle_tells_which_lines_ran_by_its_own_jacoco(tmp_path: Path) -> None:
+    stage = stage_of(Language.JAVA, {"build.gradle": "plugins { id 'java'; id 'jacoco' }"})
+    assert stage.cover
+
+    assert code_of(stage, tmp_path, gradle=GRADLE) == 0
+
+    content = (tmp_path / "report.coverage").read_bytes()
+    assert read_coverage(stage.cover.format, content).lines == (2, 8)
+    assert (tmp_path / "report").read_text() == "<testsuites>\n<testsuite/>\n</testsuites>\n"
+
+
+def test_a_jacoco_that_noted_nothing_tells_no_lines(tmp_path: Path) -> None:
+    stage = stage_of(Language.JAVA, {"pom.xml": POM})
+
+    assert code_of(stage, tmp_path, mvn="#!/bin/sh\nexit 3\n") == 3
+    assert not (tmp_path / "report.coverage").exists()
+
+
+def test_java_without_jacoco_is_not_asked_for_lines() -> None:
+    for files in ({"pom.xml": "<project/>"}, {"build.gradle": "plugins { id 'java' }"}):
+        assert stage_of(Language.JAVA, files).cover is None

@@ -28,6 +28,10 @@ JAVA = {
     "shop/Price.java": FileCoverage(frozenset({3, 5, 8}), frozenset({6})),
     "shop/store/Store.java": FileCoverage(missed=frozenset({7, 8})),
 }
+JACOCO = {  # It says itself: 2 of 8.
+    "shop/Price.java": FileCoverage(frozenset({5, 8}), frozenset({3, 6, 12})),
+    "shop/store/Store.java": FileCoverage(missed=frozenset({3, 7, 8})),
+}
 PHP_CLOVER = {
     "lib/functions.php": FileCoverage(missed=frozenset({3})),
     "src/Calc.php": FileCoverage(frozenset({7, 10, 15}), frozenset({8})),
@@ -52,6 +56,7 @@ GO = {
         ("cobertura", "written/cobertura/coverlet.xml", NET),
         ("opencover", "written/opencover/coverlet.xml", NET),
         ("jacoco", "written/jacoco/maven.xml", JAVA),
+        ("jacoco", "recorded/jacoco/shop.xml", JACOCO),
         ("clover", "written/clover/phpunit.xml", PHP_CLOVER),
         ("clover", "written/clover/openclover.xml", CLOVER),
         ("clover", "written/clover/istanbul.xml", ISTANBUL),
@@ -265,6 +270,17 @@ def test_a_file_elsewhere_is_not_kept(filename: str) -> None:
     assert list(both.files) == ["a.py"]
     with pytest.raises(Unreadable, match="no file of the work"):
         cobertura.read(outside)
+
+
+def test_several_reports_of_jacoco_in_one_have_totals_of_their_own() -> None:
+    other = jacoco_of(line=MISSED)
+    good = jacoco_of()
+
+    coverage = read_coverage(CoverageFormat.ANY, b"<report>" + good + good + b"</report>")
+
+    assert coverage.files == {"p/q/A.java": FileCoverage(frozenset({1}))}
+    with pytest.raises(Unreadable):
+        read_coverage(CoverageFormat.ANY, b"<report>" + good + other + b"</report>")
 
 
 def test_several_reports_in_one_have_sources_of_their_own() -> None:

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from verification.engine.gating.afresh import afresh
-from verification.engine.gating.components import Component
+from verification.engine.gating.components import Component, Read
+from verification.engine.gating.jacoco import GRADLE_REPORTS, is_there, join_jacoco_reports
 from verification.engine.gating.stages import (
     BUILD,
     NO_ENTRY_POINT,
@@ -16,6 +17,7 @@ from verification.engine.gating.stages import (
     TEST,
     TOOLS,
     TYPES_BY_BUILD,
+    Cover,
     Expected,
     Install,
     Part,
@@ -24,6 +26,7 @@ from verification.engine.gating.stages import (
     deps_of,
 )
 from verification.engine.gating.unforeseen import kept, or_said, unless_said
+from verification.engine.reports.coverage import CoverageFormat
 from verification.engine.reports.problems import ProblemFormat
 from verification.engine.reports.testing import TestFormat
 
@@ -64,14 +67,35 @@ echo '</testsuites>'; }} > "{REPORT}"
 [ -e "{REPORT}.open" ] || echo '{_TRAILER}'
 exit $code"""
 
+_JACOCO = b"jacoco"
+# Beside the tests, and whatever comes of it: it is asked for where the work's own JaCoCo noted
+# what ran. Each project has a report of its own, and they are put into one.
+_LINES = Cover(
+    "",
+    "",
+    CoverageFormat.JACOCO,
+    first=f"""gathered() {{
+! {is_there("-path '*/build/jacoco/*.exec'")} ||
+  {_GRADLE} --offline --continue -x test jacocoTestReport > /dev/null 2>&1 || :
+{join_jacoco_reports(GRADLE_REPORTS)}
+}}
+trap gathered EXIT""",
+)
 
-def gradle(component: Component, paths: Sequence[str]) -> Part:
+
+def gradle(component: Component, paths: Sequence[str], read: Read) -> Part:
     folder = f"{deps_of(component)}/gradle"
     stages = (
         Stage(BUILD, _BUILD, Expected(ProblemFormat.JAVAC, Stream.OUT)),
         TYPES_BY_BUILD,
         NO_LINTER,
-        Stage(TEST, _TEST, Expected(TestFormat.JUNIT), trailer=_TRAILER),
+        Stage(
+            TEST,
+            _TEST,
+            Expected(TestFormat.JUNIT),
+            trailer=_TRAILER,
+            cover=_LINES if _names_jacoco(paths, read) else None,
+        ),
         NO_ENTRY_POINT,
     )
     return Part(
@@ -86,6 +110,11 @@ def gradle(component: Component, paths: Sequence[str]) -> Part:
         },
         built_by=IMAGE,
     )
+
+
+def _names_jacoco(paths: Sequence[str], read: Read) -> bool:
+    scripts = (path for path in paths if path.endswith((".gradle", ".gradle.kts")))
+    return any(_JACOCO in (read(path) or b"") for path in islice(scripts, MAX_MANIFESTS))
 
 
 def _manifests(paths: Sequence[str]) -> Iterator[str]:

@@ -8,6 +8,7 @@ from itertools import islice
 
 from verification.engine.gating.afresh import afresh
 from verification.engine.gating.components import Component, Read
+from verification.engine.gating.jacoco import MAVEN_REPORTS, is_there, join_jacoco_reports
 from verification.engine.gating.recipe_gradle import MARKERS, NEWER, gradle
 from verification.engine.gating.stages import (
     BUILD,
@@ -16,6 +17,7 @@ from verification.engine.gating.stages import (
     REPORT,
     TEST,
     TYPES_BY_BUILD,
+    Cover,
     Expected,
     Install,
     Part,
@@ -24,6 +26,7 @@ from verification.engine.gating.stages import (
     deps_of,
 )
 from verification.engine.gating.unforeseen import kept, or_said, unless_said
+from verification.engine.reports.coverage import CoverageFormat
 from verification.engine.reports.problems import ProblemFormat
 from verification.engine.reports.testing import TestFormat
 
@@ -92,12 +95,27 @@ fi
 {or_said(f"{_UNFORESEEN}|{NEWER}", unless=_IS_TOLD)}
 exit $code"""
 
+_JACOCO = b"jacoco-maven-plugin"
+# The work's own JaCoCo writes no report before a later phase, or none at all: it is asked for one
+# where it noted what ran. Each module has a report of its own, and they are put into one.
+_LINES = Cover(
+    "",
+    "",
+    CoverageFormat.JACOCO,
+    first=f"""gathered() {{
+{is_there(MAVEN_REPORTS)} || ! {is_there("-path '*/target/*' -name 'jacoco*.exec'")} ||
+  {_MAVEN} -o -q -fae org.jacoco:jacoco-maven-plugin:report > /dev/null 2>&1 || :
+{join_jacoco_reports(MAVEN_REPORTS)}
+}}
+trap gathered EXIT""",
+)
+
 
 def java(component: Component, paths: Sequence[str], read: Read) -> Part:
     folder = deps_of(component)
     is_maven = component.path("pom.xml") in paths
     if not is_maven and any(component.path(one) in paths for one in MARKERS):
-        return gradle(component, paths)
+        return gradle(component, paths, read)
     why = "There are no commands for Java without Maven or Gradle."
     stages = (
         Stage(BUILD, _BUILD, Expected(ProblemFormat.JAVAC, Stream.OUT))
@@ -105,7 +123,9 @@ def java(component: Component, paths: Sequence[str], read: Read) -> Part:
         else Stage(BUILD, skipped=why),
         TYPES_BY_BUILD,
         NO_LINTER,
-        Stage(TEST, _TEST, Expected(TestFormat.JUNIT)) if is_maven else Stage(TEST, skipped=why),
+        Stage(TEST, _TEST, Expected(TestFormat.JUNIT), cover=_cover(paths, read))
+        if is_maven
+        else Stage(TEST, skipped=why),
         NO_ENTRY_POINT,
     )
     return Part(
@@ -125,6 +145,13 @@ def _install(paths: Sequence[str]) -> Install:
     """By the manifests alone; those beside the component may be its parents."""
     inputs = (path for path in paths if _is_manifest(path))
     return Install(_INSTALL, tuple(islice(inputs, MAX_MANIFESTS)))
+
+
+def _cover(paths: Sequence[str], read: Read) -> Cover | None:
+    """Whether a manifest names JaCoCo; those beside the component may be its parents."""
+    poms = (path for path in paths if posixpath.basename(path) == "pom.xml")
+    has_jacoco = any(_JACOCO in (read(path) or b"") for path in islice(poms, MAX_MANIFESTS))
+    return _LINES if has_jacoco else None
 
 
 def _is_manifest(path: str) -> bool:

@@ -79,7 +79,7 @@ READERS: Sequence[Reader[CoverageFormat, Read]] = (
     Reader(
         CoverageFormat.JACOCO,
         lambda content, origin: jacoco.read(content, origin.folder, known=origin.known),
-        has_root("report", first=("sessioninfo", "group", "package", "counter")),
+        has_root("report", first=("sessioninfo", "group", "package", "counter", "report")),
     ),
     Reader(
         CoverageFormat.OPENCOVER,

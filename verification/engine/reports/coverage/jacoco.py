@@ -19,7 +19,7 @@ from verification.engine.reports.model import Coverage, Unreadable, name, number
 from verification.engine.reports.testing.contents import count
 
 _LINE, _INSTRUCTION = "LINE", "INSTRUCTION"
-_KNOWN = frozenset({"sessioninfo", "group", "package", "counter"})
+_KNOWN = frozenset({"sessioninfo", "group", "package", "counter", "report"})
 
 
 def read(content: bytes, folder: str = "", *, known: AbstractSet[str] = frozenset()) -> Coverage:
@@ -29,7 +29,6 @@ def read(content: bytes, folder: str = "", *, known: AbstractSet[str] = frozense
     """
     reader = _Reader(Places(folder, known))
     parse_elements(content, reader)
-    reader.check()
     return reader.tally.coverage_of_work()
 
 
@@ -51,7 +50,9 @@ class _Reader(ElementReader):
         above = self.above[-1] if self.above else ""
         if above == self.root and tag not in _KNOWN:
             raise Unreadable(f"The report holds `{name(tag[:40])}`: it is not JaCoCo's.")
-        if tag == "package":
+        if tag == self.root:  # several reports in one have totals of their own
+            self._in_all, self._total, self._has_code = [0, 0], None, False
+        elif tag == "package":
             self._package = attributes.get("name", "")
         elif tag == "sourcefile":
             file = posixpath.join(self._package, attributes.get("name", ""))
@@ -80,7 +81,12 @@ class _Reader(ElementReader):
         if above == self.root:
             self._total = counts
 
-    def check(self) -> None:
+    def closed(self, tag: str) -> None:
+        if tag == self.root:
+            self._check_report()
+            self._total, self._has_code = None, False
+
+    def _check_report(self) -> None:
         """Raise where the totals of the report are not those of its lines."""
         if self._total is not None and self._total != self._in_all:
             raise Unreadable(NOT_ALIKE)
