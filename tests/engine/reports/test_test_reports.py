@@ -173,7 +173,7 @@ REPORTS = [
     (TEXT, "recorded/playwright/list.txt", 0, (3, 0, 0, 1)),
     (TEXT, "recorded/playwright/line.txt", 0, (3, 0, 0, 1)),
     (TEXT, "recorded/playwright/failed_in_colour.txt", 1, (2, 1, 0, 1)),
-    (TEXT, "recorded/playwright/flaky.txt", 0, (3, 0, 0, 1)),
+    (TEXT, "recorded/playwright/flaky.txt", 0, (3, 0, 0, 1, 1)),
     (TEXT, "recorded/playwright/stopped.txt", 1, (1, 1, 1, 2)),
     (TEXT, "recorded/playwright/skipped.txt", 0, (0, 0, 0, 1)),
     (TEXT, "recorded/karma/progress.txt", 0, (2, 0, 0, 1)),

@@ -62,6 +62,7 @@ def test_what_is_no_summary_line_of_pytest_counts_nothing(line: str) -> None:
         (" Test Files  1 failed (1)\n      Tests  no tests", TestCounts(errors=1)),
         ("Tests run: 5, Failures: 1, Errors: 2, Skipped: 1", TestCounts(1, 1, 2, 1)),
         ("Tests run: 5,  Failures: 1", TestCounts(4, 1)),
+        ("[WARNING] Tests run: 2, Failures: 0, Errors: 0, Skipped: 0, Flakes: 1", TestCounts(2, flaky=1)),
         ("Tests run: 1, Failures: 0, Errors: 0, Skipped: 0, Time elapsed: 0 s - in a.B",
          TestCounts(1)),
         ("3 passed in 0.1s\nTests: 1 failed, 1 total", TestCounts(3, 1)),  # Both runners count.
@@ -81,7 +82,7 @@ def test_what_is_no_summary_line_of_pytest_counts_nothing(line: str) -> None:
          TestCounts(3, 0, 0, 1)),
         ("     Summary [   2.000s] 5 tests run: 5 passed, 0 skipped", TestCounts(5)),
         ("     Summary [  15.750s] 8/10 tests run: 5 passed (1 slow, 1 flaky, 1 leaky), 2 failed, "
-         "1 exec failed, 1 timed out, 2 skipped", TestCounts(5, 3, 1, 2)),
+         "1 exec failed, 1 timed out, 2 skipped", TestCounts(5, 3, 1, 2, 1)),
         ("     Summary [  45.250s] 15 stress run iterations: 12 passed, 3 failed; cancelled due to interrupt",
          TestCounts(12, 3)),
         ("\x1b[32;1m     Summary\x1b[0m [   0.012s] \x1b[1m2\x1b[0m tests run: \x1b[1m1\x1b[0m "

@@ -80,6 +80,7 @@ def _playwright(lines: Sequence[str]) -> Iterator[TestCounts]:
             failed=said["failed"] + said["interrupted"],
             errors=said[""] if said else 1,
             skipped=said["skipped"] + said["did not run"],
+            flaky=said["flaky"],
         )
 
 

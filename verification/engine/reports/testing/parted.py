@@ -24,6 +24,7 @@ _LINES: Sequence[re.Pattern[str]] = tuple(
     )
 )  # fmt: skip
 _ASIDE = re.compile(r" ?\([^()]{0,100}\)")
+_FLAKY = re.compile(rf"({_COUNT}) flaky\b")
 _PART = re.compile(rf"({_COUNT}) ([a-z]+(?: [a-z]+){{0,3}})")
 _KINDS = {
     "passed": "passed", "measured": "passed",
@@ -47,6 +48,7 @@ def counted(line: str) -> TestCounts | None:
     if said.get("total"):
         every = sum(int(count) for count in re.findall(rf"({_COUNT}) ", said["total"]))
         seen["passed"] = max(0, every - sum(seen.values()))
+    seen["flaky"] = min(sum(map(int, _FLAKY.findall(said["parts"]))), seen["passed"])
     if said.get("end") == "FAILED" and not seen["failed"]:
         seen["errors"] += 1
     return TestCounts(**seen)

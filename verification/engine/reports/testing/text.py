@@ -19,7 +19,7 @@ _TAP = re.compile(r"TAP version 1[2-4]\s*")
 _JEST_PART = re.compile(r"(\d{1,9}) (failed|skipped|todo|passed|errors?)\b")
 _SUREFIRE = re.compile(
     r"(?:\[\w{1,10}\] )?Tests run: {1,2}(\d{1,9}), {1,2}Failures: (\d{1,9})"
-    r"(?:, {1,2}Errors: (\d{1,9}))?(?:, {1,2}Skipped: (\d{1,9}))?(.*)"
+    r"(?:, {1,2}Errors: (\d{1,9}))?(?:, {1,2}Skipped: (\d{1,9}))?(?:, {1,2}Flakes: (\d{1,9}))?(.*)"
 )
 
 
@@ -63,15 +63,16 @@ def _of_jest(parts: dict[str, int]) -> TestCounts:
 def _by_surefire(lines: list[str]) -> TestCounts | None:
     """The totals of each module; where there are none, the lines of each class."""
     summaries = [found for line in lines if (found := _SUREFIRE.fullmatch(line.rstrip()))]
-    totals = [found for found in summaries if "Time elapsed" not in found[5]]
+    totals = [found for found in summaries if "Time elapsed" not in found[6]]
     return _all_of(map(_of_surefire, totals or summaries))
 
 
 def _of_surefire(found: re.Match[str]) -> TestCounts:
-    ran, failed, errors, skipped = (int(part or 0) for part in found.groups()[:4])
-    if ran < failed + errors + skipped:
+    ran, failed, errors, skipped, flaky = (int(part or 0) for part in found.groups()[:5])
+    passed = ran - failed - errors - skipped
+    if passed < 0:
         raise Unreadable("The text counts more failed tests than tests.")
-    return TestCounts(ran - failed - errors - skipped, failed, errors, skipped)
+    return TestCounts(passed, failed, errors, skipped, min(flaky, passed))
 
 
 def _by_tap(lines: list[str]) -> TestCounts | None:
