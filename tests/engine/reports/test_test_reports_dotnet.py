@@ -61,7 +61,7 @@ def test_a_test_of_nunit_3_counts_by_its_result(run: str, counts: TestCounts) ->
          TestCounts(failed=1)),
         ('<test-results total="0" not-run="1"><test-case executed="False"/></test-results>',
          TestCounts(skipped=1)),
-        ('<test-results><test-suite success="False"><failure/><results>'
+        ('<test-results total="1" failures="0"><test-suite success="False"><failure/><results>'
          '<test-case executed="True" success="True"/></results></test-suite></test-results>',
          TestCounts(1, errors=1)),
     ],

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, deque
-from collections.abc import Collection, Iterable, Mapping
+from collections import deque
+from collections.abc import Collection, Mapping
 from xml.etree.ElementTree import Element
 
 from verification.engine.reports.model import (
@@ -61,10 +61,6 @@ def error_case(title: str, message: str, folder: str) -> TestCase:
     """A failure that belongs to no test, as of what is set up or cleaned for several."""
     path, line = place_in_trace(message, folder)
     return TestCase(title, CaseStatus.ERROR, message=text(message), path=path, line=line)
-
-
-def count_statuses(cases: Iterable[TestCase]) -> Counter[CaseStatus]:
-    return Counter(case.status for case in cases)
 
 
 def check_totals(element: Element, allowed: Mapping[str, Collection[int]]) -> None:

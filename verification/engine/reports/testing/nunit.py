@@ -5,8 +5,9 @@ Source: https://docs.nunit.org/articles/nunit/technical-notes/usage/Test-Result-
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
 from verification.engine.reports.model import (
@@ -22,7 +23,6 @@ from verification.engine.reports.model import (
 from verification.engine.reports.testing.dotnet import (
     DID_NOT_SUCCEED,
     check_totals,
-    count_statuses,
     error_case,
     failure_text,
     place_in_trace,
@@ -52,12 +52,33 @@ _SITES_OF_OTHERS = frozenset({"Parent", "Child"})
 _TRUE, _FALSE = "true", "false"
 
 
+@dataclass(slots=True)
+class _Tally:
+    """How the tests below an element ended: in its own words, and as cases.
+
+    `has_failed_suite`: a suite failed by itself, which no total counts.
+    """
+
+    results: Counter[str] = field(default_factory=Counter)
+    statuses: Counter[CaseStatus] = field(default_factory=Counter)
+    has_failed_suite: bool = False
+
+    @property
+    def bad(self) -> int:
+        return self.statuses[CaseStatus.FAILED] + self.statuses[CaseStatus.ERROR]
+
+    def add(self, other: _Tally) -> None:
+        self.results.update(other.results)
+        self.statuses.update(other.statuses)
+        self.has_failed_suite = self.has_failed_suite or other.has_failed_suite
+
+
 @dataclass(frozen=True, slots=True)
 class _Version:
-    """How a version names things. `check` compares an element's totals with the cases below it."""
+    """How a version names things. `check` compares an element's totals with the tests below it."""
 
     status: Callable[[Element], CaseStatus]
-    check: Callable[[Element, list[Element], list[TestCase]], None]
+    check: Callable[[Element, _Tally], None]
     has_failed: Callable[[Element], bool]
     seconds: str
 
@@ -75,40 +96,41 @@ def _read(content: bytes, folder: str, tag: str, version: _Version) -> TestRepor
     if kind(root) != tag:
         raise Unreadable(f"The report's root is `{name(kind(root))}`, and not `{tag}`.")
     reader = _Reader(folder, version)
-    _, cases = reader.read(root, "")
-    if version.has_failed(root) and not any(case.status.is_bad for case in cases):
-        cases = [*cases, error_case(DID_NOT_SUCCEED, "", folder)]
-    return counted(cases)
+    tally = reader.read(root, "")
+    if version.has_failed(root) and not (tally.bad or tally.has_failed_suite):
+        reader.cases.append(error_case(DID_NOT_SUCCEED, "", folder))
+    return counted(reader.cases)
 
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
     folder: str
     version: _Version
+    cases: list[TestCase] = field(default_factory=list)
 
-    def read(self, suite: Element, title: str) -> tuple[list[Element], list[TestCase]]:
-        """Its tests, and those of all suites in it.
+    def read(self, suite: Element, title: str) -> _Tally:
+        """Read its tests, and those of all suites in it.
 
         A suite that failed by itself is an error: what cleans up after all of its tests failed, or
         it could not be loaded.
         """
-        elements: list[Element] = []
-        cases: list[TestCase] = []
+        tally = _Tally()
         for child in self._children(suite):
             if kind(child) == "test-case":
-                elements.append(child)
-                cases.append(self._case(child, title))
+                case = self._case(child, title)
+                self.cases.append(case)
+                tally.results[_base(child.get("result"))[0]] += 1
+                tally.statuses[case.status] += 1
             elif kind(child) == "test-suite":
-                inner, found = self.read(child, name(child.get("fullname") or child.get("name")))
-                elements += inner
-                cases += found
-        self.version.check(suite, elements, cases)
+                tally.add(self.read(child, name(child.get("fullname") or child.get("name"))))
+        self.version.check(suite, tally)
         is_own = bool(within(suite, "failure")) and suite.get("site") not in _SITES_OF_OTHERS
-        is_unblamed = not any(case.status.is_bad for case in cases)
-        if is_own and is_unblamed and self.version.has_failed(suite):
+        is_blamed = tally.bad or tally.has_failed_suite
+        if is_own and not is_blamed and self.version.has_failed(suite):
             message = failure_text(suite, "failure")
-            cases.append(error_case(title or DID_NOT_SUCCEED, message, self.folder))
-        return elements, cases
+            self.cases.append(error_case(title or DID_NOT_SUCCEED, message, self.folder))
+            tally.has_failed_suite = True
+        return tally
 
     def _children(self, suite: Element) -> Iterator[Element]:
         for child in suite:
@@ -178,46 +200,40 @@ def _known(statuses: Mapping[str, CaseStatus], result: str) -> CaseStatus:
     return status
 
 
-def _check_3(element: Element, elements: list[Element], cases: list[TestCase]) -> None:
+def _check_3(element: Element, tally: _Tally) -> None:
     """Warnings are counted with the passed tests, or beside them."""
-    statuses = count_statuses(cases)
-    results = [_base(one.get("result"))[0] for one in elements]
-    warnings, inconclusive = results.count("Warning"), results.count("Inconclusive")
-    passed = results.count("Passed")
-    failed = results.count("Failed")
+    results, every = tally.results, tally.results.total()
+    passed, skipped = results["Passed"], results["Skipped"]
     check_totals(
         element,
         {
-            "passed": {passed, passed + warnings},
-            "failed": {failed},
-            "skipped": {results.count("Skipped")},
-            "inconclusive": {inconclusive},
-            "total": {len(results), len(results) - results.count("Skipped")},
+            "passed": {passed, passed + results["Warning"]},
+            "failed": {results["Failed"]},
+            "skipped": {skipped},
+            "inconclusive": {results["Inconclusive"]},
+            "total": {every, every - skipped},
         },
     )
-    has_bad = bool(statuses[CaseStatus.FAILED] + statuses[CaseStatus.ERROR])
-    if has_bad and _base(element.get("result"))[0] in ("Passed", "Warning", "Skipped"):
+    if tally.bad and _base(element.get("result"))[0] in ("Passed", "Warning", "Skipped"):
         raise Unreadable("A suite of the report passed, and a test in it failed.")
 
 
-def _check_2(element: Element, elements: list[Element], cases: list[TestCase]) -> None:
+def _check_2(element: Element, tally: _Tally) -> None:
     """Only the root has totals. Before 2.5 errors are failures; not all count what did not run."""
-    statuses = count_statuses(cases)
-    bad = statuses[CaseStatus.FAILED] + statuses[CaseStatus.ERROR]
+    statuses, every = tally.statuses, tally.statuses.total()
+    skipped = statuses[CaseStatus.SKIPPED]
+    not_run = skipped - tally.results["Inconclusive"]
     has_errors = element.get("errors") is not None
-    results = [one.get("result") for one in elements]
-    inconclusive = results.count("Inconclusive")
-    not_run = statuses[CaseStatus.SKIPPED] - inconclusive
     check_totals(
         element,
         {
-            "failures": {statuses[CaseStatus.FAILED] if has_errors else bad},
+            "failures": {statuses[CaseStatus.FAILED] if has_errors else tally.bad},
             "errors": {statuses[CaseStatus.ERROR]},
-            "total": {len(cases), len(cases) - not_run},
-            "not-run": {not_run, statuses[CaseStatus.SKIPPED], 0},
+            "total": {every, every - not_run},
+            "not-run": {not_run, skipped, 0},
         },
     )
-    if bad and (element.get("success") or "").lower() == _TRUE:
+    if tally.bad and (element.get("success") or "").lower() == _TRUE:
         raise Unreadable("A suite of the report passed, and a test in it failed.")
 
 
