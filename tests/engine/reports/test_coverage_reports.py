@@ -124,7 +124,12 @@ def cobertura_of(*sources: str, filename: str = "a.py", lines: str = "") -> byte
         (("/workspace/src", "/workspace/other"), "b.py", "part/b.py"),
         (("/home/runner/work/shop/lib",), "a.py", "lib/a.py"),
         (("--ignored", "C:\\build\\lib"), "a.py", "lib/a.py"),
+        (("C:\\build\\lib\\",), "a.py", "lib/a.py"),
         ((), "C:\\build\\lib\\a.py", "lib/a.py"),
+        # It lies in the work, and no more: it was made there.
+        ((), "/workspace/build/lib/a.py", "build/lib/a.py"),
+        (("/workspace/build",), "lib/a.py", "build/lib/a.py"),
+        ((), "build/lib/a.py", "part/build/lib/a.py"),
         (("/home/runner/work",), "/home/runner/work/lib/a.py", "lib/a.py"),
     ],
 )
@@ -178,6 +183,15 @@ def test_a_report_of_another_machine_is_of_the_files_that_its_paths_end_in() -> 
     }
     with pytest.raises(Unreadable, match="no file of the work"):
         read_coverage(CoverageFormat.OPENCOVER, content)
+
+
+def test_a_sequence_point_of_no_line_is_none() -> None:
+    content = but(OPENCOVER, 'vc="0" uspid="8" ordinal="2" sl="8" sc="1" el="8"',
+                  'vc="0" uspid="8" ordinal="2" sl="16707566" sc="0" el="16707566"')  # fmt: skip
+
+    [file] = read_coverage(CoverageFormat.OPENCOVER, content).files.values()
+
+    assert file.missed == {13}
 
 
 def but(name: str, old: str, new: str) -> bytes:

@@ -16,6 +16,8 @@ from verification.engine.reports.coverage.xml_stream import (
 )
 from verification.engine.reports.model import Coverage, Unreadable, number
 
+_HIDDEN_LINE = 0xFEEFEE
+"""Where compilers say that a sequence point is of no line."""
 MAX_SPAN = 10_000
 """More lines than that hold no one sequence point."""
 
@@ -62,6 +64,8 @@ class _Reader(ElementReader):
 
     def _add_point(self, attributes: dict[str, str]) -> None:
         first, last = number(attributes.get("sl")), number(attributes.get("el"))
+        if first == _HIDDEN_LINE:
+            return
         has_run = is_covered(attributes.get("vc"))
         self._points.append(has_run)
         if first is None or last is None or not first <= last < first + MAX_SPAN:

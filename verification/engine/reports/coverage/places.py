@@ -58,8 +58,12 @@ class Places:
             raise Unreadable("The report names too many files.")
 
     def _known_end(self, path: str) -> str:
-        """The longest known path that it ends in, below some folder; ''  for none."""
-        parts = path.replace("\\", "/").split("/")[-MAX_PARTS:]
+        """Of a whole path that leads out of the work, the longest known one that it ends in."""
+        path = path.replace("\\", "/").removeprefix("file://")
+        is_whole = path.startswith("/") or path[1:3] == ":/"
+        if not is_whole or inner_path(path):
+            return ""
+        parts = list(filter(None, path.split("/")))[-MAX_PARTS:]
         ends = ("/".join(parts[first:]) for first in range(1, len(parts)))
         return next((end for end in ends if end in self._known), "")
 
