@@ -147,7 +147,7 @@ def test_of_a_test_that_pytest_ran_again_the_last_try_counts() -> None:
     good = junit.read(suite.format("pytest", 0, once + again * 3).encode())
     never = junit.read(suite.format("pytest", 1, again + once + bad).encode())
 
-    assert good.counts == TestCounts(passed=2)
+    assert good.counts == TestCounts(passed=2, flaky=1)
     assert never.counts == TestCounts(passed=1, failed=1)
     for odd in (
         suite.format("other", 0, once + again * 3),

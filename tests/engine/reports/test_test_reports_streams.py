@@ -377,3 +377,20 @@ def test_a_package_of_go_without_tests_is_no_doubt(output: str, action: str) -> 
     content = GO_PACKAGE % (output.replace("%%", "%"), action)
 
     assert read_tests(GO, content.encode()).counts == TestCounts()
+
+
+def test_a_test_of_jest_that_passed_when_it_was_tried_again_is_flaky_and_says_why() -> None:
+    whole = json.loads(recorded("recorded/jest/fine.json"))
+    whole["testResults"][0]["assertionResults"][0] |= {"invocations": 2, "retryReasons": ["no"]}
+
+    report = read_tests(JEST, json.dumps(whole).encode())
+
+    assert report.counts == TestCounts(1, flaky=1)
+    assert (report.cases[0].is_flaky, report.cases[0].message) == (True, "no")
+
+
+def test_a_test_of_mocha_that_passed_when_it_was_tried_again_is_flaky() -> None:
+    whole = json.loads(recorded("recorded/mocha/fine.json"))
+    whole["passes"][0]["currentRetry"] = 1
+
+    assert read_tests(MOCHA, json.dumps(whole).encode()).counts == TestCounts(1, flaky=1)

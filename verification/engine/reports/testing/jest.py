@@ -69,19 +69,24 @@ def _of_file(file: Mapping[str, Any], folder: str) -> Iterator[TestCase]:
 
 def _case(test: Mapping[str, Any], path: object, folder: str) -> TestCase:
     titles = [name(title) for title in listed(test.get("ancestorTitles") or [])]
-    told = "\n".join(map(plain, listed(test.get("failureMessages") or [])))
+    status = _status(test.get("status"))
+    # Of a test that passed, why the tries before its last one did not.
+    retries = listed(test.get("retryReasons") or [])
+    is_flaky = status is CaseStatus.PASSED and bool(retries)
+    told = "\n".join(map(plain, retries if is_flaky else listed(test.get("failureMessages") or [])))
     inner = inner_path(path, folder)
     place = test.get("location")
     line = line_after(told, path) or number(place.get("line") if isinstance(place, dict) else None)
     return TestCase(
         name=name(test.get("title")),
-        status=_status(test.get("status")),
+        status=status,
         suite=name(" > ".join(titles)),
         message=text(told),
         path=inner,
         line=line if inner else None,
         duration_ms=lasting(test.get("duration")),
         file=inner,
+        is_flaky=is_flaky,
     )
 
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Self
-from xml.etree.ElementTree import Element
+from xml.etree.ElementTree import Element, SubElement
 
 from verification.engine.reports.model import (
     MAX_MESSAGE_CHARS,
@@ -83,9 +83,10 @@ def read_all(contents: Sequence[bytes], folder: str = "") -> TestReport:
 def _cases(root: Element, folder: str) -> Iterator[TestCase]:
     if kind(root) not in _SUITES:
         raise Unreadable("The report is not JUnit's.")
-    for inner in within(root, "testsuite"):
-        _leave_out_reruns(inner)
+    rerun = [case for inner in within(root, "testsuite") for case in _leave_out_reruns(inner)]
     _agrees(root)
+    for case in rerun:
+        SubElement(case, "flakyFailure")
     for inner in (root, *within(root, "testsuite")):
         if _is_of_gotestsum(inner):
             _join_tries(inner)
@@ -93,20 +94,24 @@ def _cases(root: Element, folder: str) -> Iterator[TestCase]:
         yield _case(case, suite, folder)
 
 
-def _leave_out_reruns(suite: Element) -> None:
-    """A test that pytest ran again is told once more, with nothing said of the tries before."""
-    cases = [one for one in suite if kind(one) == "testcase"]
+def _leave_out_reruns(suite: Element) -> list[Element]:
+    """Leave out the tries before the last of tests that pytest ran again, and return their last.
+
+    It lists each try as a case without a word of how it failed, and counts the last alone.
+    """
+    cases = within(suite, "testcase")
     surplus = len(cases) - (count(suite.get("tests")) if suite.get("tests") else len(cases))
     if suite.get("name") != _PYTEST or surplus <= 0:
-        return
-    last = {(one.get("classname"), one.get("name")): one for one in cases}
-    again = [
-        one
-        for one in cases
-        if last[one.get("classname"), one.get("name")] is not one and not len(one)
-    ]
-    left_out = set(again[:surplus])
-    suite[:] = [one for one in suite if one not in left_out]
+        return []
+    last = {_key(case): case for case in cases}
+    tries = [case for case in cases if last[_key(case)] is not case and not len(case)][:surplus]
+    left_out = set(tries)
+    suite[:] = [child for child in suite if child not in left_out]
+    return [last[key] for key in {_key(case) for case in tries}]
+
+
+def _key(case: Element) -> tuple[str | None, str | None]:
+    return case.get("classname"), case.get("name")
 
 
 def _is_of_gotestsum(suite: Element) -> bool:
@@ -122,7 +127,7 @@ def _join_tries(suite: Element) -> None:
     """
     tries: dict[tuple[str | None, str | None], list[Element]] = {}
     for case in within(suite, "testcase"):
-        tries.setdefault((case.get("classname"), case.get("name")), []).append(case)
+        tries.setdefault(_key(case), []).append(case)
     repeated = [cases for cases in tries.values() if len(cases) > 1]
     if not all(any(_status(case).is_bad for case in cases) for cases in repeated):
         return

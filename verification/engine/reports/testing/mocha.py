@@ -72,4 +72,5 @@ def _case(test: Mapping[str, Any], status: CaseStatus, folder: str) -> TestCase:
         line=line_after(told, posixpath.basename(path)),
         duration_ms=lasting(test.get("duration")),
         file=path,
+        is_flaky=status is CaseStatus.PASSED and bool(count(test.get("currentRetry") or 0)),
     )
