@@ -132,7 +132,7 @@ def test_a_package_of_go_that_ends_its_tests_is_in_doubt(engine: APIClient) -> N
 
     report = tried(engine, work, "test").reports["test"]
 
-    assert "x/b ended well before any of its tests was told" in report.contradiction
+    assert "x/b ended well before any of its tests was reported" in report.contradiction
 
 
 MAKEFILE = """all: out.txt dir/x

@@ -96,5 +96,26 @@ def test_what_is_in_no_format_of_problems_is_unreadable(content: bytes) -> None:
         read_problems(ProblemFormat.ANY, content)
 
 
+def test_a_report_in_utf_16_says_itself_which_format_it_is() -> None:
+    report = '<?xml version="1.0" encoding="utf-16"?><test-results total="0"/>'.encode("utf-16")
+
+    assert read_tests(TestFormat.ANY, report) == read_tests(TestFormat.NUNIT2, report)
+
+
+@check_rows(
+    ("content", "why"),
+    [
+        (b"<?xml version='1.0'?><!-- a --><test-suite><test-case/></test-suite>",
+         "its root is `test-suite` with `test-case` in it"),
+        (b'<checkstyle version="4"/>', "its root is `checkstyle`"),
+    ],
+)  # fmt: skip
+def test_xml_in_no_format_that_is_known_is_refused_by_the_name_of_its_root(
+    content: bytes, why: str
+) -> None:
+    with pytest.raises(Unreadable, match=why):
+        read_tests(TestFormat.ANY, content)
+
+
 def test_an_empty_list_is_how_linters_say_that_all_is_well() -> None:
     assert read_problems(ProblemFormat.ANY, b"[]\n").total == 0

@@ -361,7 +361,7 @@ GO_PACKAGE = """{"Action":"start","Package":"x/b"}
 def test_a_package_of_go_whose_tests_were_ended_before_any_was_told_is_not_believed() -> None:
     content = GO_PACKAGE % (r"ok  \tx/b\t0.002s\n", "pass")
 
-    with pytest.raises(Unreadable, match="x/b ended well before any of its tests was told"):
+    with pytest.raises(Unreadable, match="x/b ended well before any of its tests was reported"):
         read_tests(GO, content.encode())
 
 

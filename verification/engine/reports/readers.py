@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -10,7 +11,7 @@ from xml.etree.ElementTree import ParseError
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import DefusedXMLParser
 
-from verification.engine.reports.contents import as_text, bounded, bounded_json, json_at
+from verification.engine.reports.contents import as_text, bounded_json, json_at
 from verification.engine.reports.model import Unreadable, name
 
 MAX_TEXT_CHARS = 20_000
@@ -70,10 +71,9 @@ def recognise(readers: Sequence[Reader[F, R]], content: bytes, noun: str) -> R:
 
 
 def shape_of(content: bytes) -> Shape:
-    begin = bounded(content).removeprefix(b"\xef\xbb\xbf").lstrip()
-    if begin.startswith(b"<"):
-        return _shape_of_xml(begin)
     text = as_text(content).lstrip()
+    if text.startswith("<"):
+        return _shape_of_xml(content.removeprefix(codecs.BOM_UTF8).lstrip())
     shown = text[:MAX_TEXT_CHARS]
     if not text.startswith(("{", "[")):
         return Shape(text=shown)

@@ -47,7 +47,7 @@ class _Test:
         self.is_running, self.seconds = False, seconds
         self.ends.add(status)
 
-    def told(self, output: object) -> None:
+    def note_output(self, output: object) -> None:
         if not isinstance(output, str) or not output or _FRAME.match(output):
             return
         if self.printed_chars < MAX_MESSAGE_CHARS:
@@ -78,7 +78,7 @@ class _PackageRun:
 
     @property
     def is_silent(self) -> bool:
-        """Its tests were compiled and run, and told nothing: `TestMain` may end them all."""
+        """Its tests were compiled and run, and reported nothing: `TestMain` may end them all."""
         return not self.tests and any(map(_RAN_NONE.match, self.own.printed))
 
     def failed_roots(self) -> set[str]:
@@ -159,9 +159,9 @@ class _Stream:
         if action in ("run", "start"):
             actor.run()
         elif action == "output":
-            actor.told(event.get("Output"))
+            actor.note_output(event.get("Output"))
         elif action in _ENDS:
-            actor.told(self.unbuilt.get(str(event.get("FailedBuild"))))
+            actor.note_output(self.unbuilt.get(str(event.get("FailedBuild"))))
             actor.end(_ENDS[action], event.get("Elapsed"))
 
     def note_build(self, event: Mapping[str, Any], action: str) -> None:
@@ -169,7 +169,7 @@ class _Stream:
         if not isinstance(path, str):
             return
         if action == "build-output":
-            self.builds.setdefault(path, _Test()).told(event.get("Output"))
+            self.builds.setdefault(path, _Test()).note_output(event.get("Output"))
         elif action == "build-fail" and path in self.builds:
             self.unbuilt[path] = "".join(self.builds.pop(path).printed)
 
@@ -189,9 +189,13 @@ def read(content: bytes, folder: str = "") -> TestReport:
         raise Unreadable("The report tells of no package.")
     if any(package.is_running for package in stream.packages.values()):
         raise Unreadable("The report ends before the tests of a package do.")
-    if silent := next((title for title, one in stream.packages.items() if one.is_silent), ""):
-        raise Unreadable(f"{name(silent)} ended well before any of its tests was told.")
-    return counted(case for title, one in stream.packages.items() for case in _cases(title, one))
+    if silent := next(
+        (title for title, package in stream.packages.items() if package.is_silent), ""
+    ):
+        raise Unreadable(f"{name(silent)} ended well before any of its tests was reported.")
+    return counted(
+        case for title, package in stream.packages.items() for case in _cases(title, package)
+    )
 
 
 def _cases(title: str, package: _Package) -> Iterator[TestCase]:

@@ -156,17 +156,17 @@ def _walked(suite: Element, above: str) -> Iterator[tuple[str, Element]]:
 def _case(case: Element, suite: str, folder: str) -> TestCase:
     status = _status(case)
     is_flaky = status is CaseStatus.PASSED and any(kind(child) in _FLAKY for child in case)
-    told = _messages(case, status)
+    message = _messages(case, status)
     path, line = inner_path(case.get("file"), folder), number(case.get("line"))
     if line and suite == _PYTEST:
         line += 1  # It counts from 0.
     if status.is_bad:
-        path, line = _failing_place(told, folder) or (path, line)
+        path, line = _failing_place(message, folder) or (path, line)
     return TestCase(
         name=name(case.get("name")),
         status=status,
         suite=name(case.get("classname")) or suite,
-        message=text(told),
+        message=text(message),
         path=path,
         line=line if path else None,
         duration_ms=milliseconds((case.get("time") or "").replace(",", "")),
@@ -176,7 +176,7 @@ def _case(case: Element, suite: str, folder: str) -> TestCase:
 
 def _status(case: Element) -> CaseStatus:
     kinds = {kind(child) for child in case}
-    if "skipped" in kinds and any(one.get("type") == "todo" for one in within(case, "skipped")):
+    if "skipped" in kinds and any(child.get("type") == "todo" for child in within(case, "skipped")):
         return CaseStatus.SKIPPED  # Node tells how an expected failure failed.
     # A case of nothing but failed tries has failed in all of them.
     if kinds & {"error", "rerunError"}:
@@ -200,9 +200,9 @@ def _messages(case: Element, status: CaseStatus) -> str:
     return "\n".join(filter(None, messages))
 
 
-def _failing_place(told: str, folder: str) -> tuple[str, int | None] | None:
+def _failing_place(message: str, folder: str) -> tuple[str, int | None] | None:
     """The last line that begins with a file of the workspace: pytest ends there, and PHPUnit."""
-    for line in reversed(told[-_TAIL_CHARS:].splitlines()):
+    for line in reversed(message[-_TAIL_CHARS:].splitlines()):
         place = _PLACE.match(line)
         path = inner_path(place[1], folder) if place else ""
         if place and path:
@@ -214,8 +214,9 @@ def _agrees(root: Element) -> None:
     """Raise where a suite's own numbers are not those of its cases."""
     summed = _summed(root)
     # Node's suites do not say that they failed by themselves: its last comments do.
-    told = (_FAIL_COMMENT.fullmatch(one.text or "") for one in root if kind(one) == "")
-    if sum(int(comment[1]) for comment in told if comment) > summed.bad:
+    comments = (child.text or "" for child in root if kind(child) == "")
+    failed = (int(found[1]) for found in map(_FAIL_COMMENT.fullmatch, comments) if found)
+    if sum(failed) > summed.bad:
         raise Unreadable("The report says that more tests failed than it shows.")
 
 
