@@ -15,7 +15,6 @@ from verification.engine.reports.contents import as_text, bounded_json, json_at
 from verification.engine.reports.model import Unreadable, name
 
 MAX_TEXT_CHARS = 20_000
-_CHUNK_BYTES = 65_536
 
 F = TypeVar("F")
 R = TypeVar("R", bound=Callable[..., Any])
@@ -123,8 +122,7 @@ def _shape_of_xml(content: bytes) -> Shape:
     beginning = _Beginning()
     parser = DefusedXMLParser(target=beginning, forbid_entities=True, forbid_external=True)
     try:
-        for start in range(0, len(content), _CHUNK_BYTES):
-            parser.feed(content[start : start + _CHUNK_BYTES])
+        parser.feed(content)
         parser.close()
     except _HasBegun:
         pass
