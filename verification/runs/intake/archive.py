@@ -15,7 +15,8 @@ from typing import IO, TypeVar
 
 from loomverify.errors import InputError, Loc
 from verification.runs.intake.schemas import MAX_FILES
-from verification.runs.intake.unpacking import MAX_PATH, Budget, Entry, tar_entries, zip_entries
+from verification.runs.intake.unpacking import MAX_PATH, Budget, Entry, tar_entries
+from verification.runs.intake.zips import zip_entries
 
 MAX_ARCHIVE_BYTES = 64 * 1024 * 1024
 
@@ -46,16 +47,18 @@ def refuse_duplicates(names: Sequence[tuple[str, str]], *, loc: Loc) -> dict[str
 
     Paths that look alike, and differ only in how Unicode composes a letter, are the same.
     """
-    found: dict[str, str] = {}
-    alike: set[str] = set()
+    given_by_clean: dict[str, str] = {}
+    given_by_composed: dict[str, str] = {}
     for clean, given in names:
         composed = unicodedata.normalize("NFC", clean)
-        if composed in alike:
-            raise InputError("path.duplicate", f"{clean!r} is there twice.", loc=loc)
-        alike.add(composed)
-        found[clean] = given
-    _refuse_folders(alike, alike, loc)
-    return found
+        if composed in given_by_composed:
+            first = given_by_composed[composed]
+            spellings = "" if first == given else f", as {first!a} and as {given!a}"
+            raise InputError("path.duplicate", f"{clean!r} is there twice{spellings}.", loc=loc)
+        given_by_composed[composed] = given
+        given_by_clean[clean] = given
+    _refuse_folders(set(given_by_composed), given_by_composed, loc)
+    return given_by_clean
 
 
 def _refuse_folders(files: set[str], paths: Iterable[str], loc: Loc) -> None:

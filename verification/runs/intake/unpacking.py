@@ -1,11 +1,9 @@
-"""What a `.tar.gz` or `.zip` holds, entry by entry, within bounds of bytes, entries and time."""
+"""Read a `.tar.gz` entry by entry, within the bounds that every archive has."""
 
 from __future__ import annotations
 
 import io
-import struct
 import tarfile
-import zipfile
 import zlib
 from collections.abc import Iterator
 from typing import IO
@@ -28,12 +26,7 @@ MAX_MEMBERS = 10_000
 CHUNK = 1024 * 1024
 INPUT_CHUNK = 64 * 1024
 GZIP = 16 + zlib.MAX_WBITS
-METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
-_END = struct.Struct("<4s4H2LH")
-_END_MARK, _ENTRY_MARK = b"PK\x05\x06", b"PK\x01\x02"
-_LOCATOR_MARK, _LOCATOR_BYTES = b"PK\x06\x07", 20
-_ENTRY = struct.Struct("<4s24x3H12x")
 _DESCRIBING = (
     *(tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE),
     *(tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK),
@@ -171,64 +164,6 @@ def tar_entries(archive: IO[bytes], budget: Budget) -> Iterator[Entry]:
             raise tarfile.ReadError("something follows the end of the tar")
 
 
-def zip_entries(archive: IO[bytes], budget: Budget) -> Iterator[Entry]:
-    budget.check_count(_count_of(archive))
-    with zipfile.ZipFile(archive) as zipped:
-        for member in zipped.infolist():
-            name = member.orig_filename
-            kind = member.external_attr >> 28
-            budget.enter(name, member.file_size)
-            if member.is_dir():
-                yield name, None
-                continue
-            if member.create_system == 3 and kind not in {0, 0o10}:
-                raise budget.refuse_kind(name, "a link or special file")
-            if member.flag_bits & 0x1:
-                raise budget.refuse_kind(name, "encrypted")
-            if member.compress_type not in METHODS:
-                raise budget.refuse_kind(name, "neither stored nor deflated")
-            with zipped.open(member) as stream:
-                yield name, _counted(_pieces(stream), budget)
-
-
-def _count_of(archive: IO[bytes]) -> int:
-    """Count the entries that `zipfile` would read, all at once, whatever number it says there.
-
-    Raises:
-        BadZipFile: there is no directory, or one for more than any limit here allows (zip64).
-    """
-    size = archive.seek(0, io.SEEK_END)
-    archive.seek(max(0, size - _LOCATOR_BYTES - _END.size - 0xFFFF))
-    tail = archive.read()
-    at = tail.rfind(_END_MARK)
-    if not 0 <= at <= len(tail) - _END.size:
-        raise zipfile.BadZipFile("no end record")
-    if tail[max(0, at - _LOCATOR_BYTES) :].startswith(_LOCATOR_MARK):
-        raise zipfile.BadZipFile("zip64 is for more than may be sent")
-    directory_bytes = _END.unpack_from(tail, at)[5]
-    start = size - len(tail) + at - directory_bytes
-    if start < 0:
-        raise zipfile.BadZipFile("the directory is larger than the archive")
-    archive.seek(start)
-    directory = archive.read(directory_bytes)
-    archive.seek(0)
-    count = position = 0
-    while directory[position : position + 4] == _ENTRY_MARK and count <= MAX_FILES:
-        if position + _ENTRY.size > len(directory):
-            break
-        count += 1
-        position += _ENTRY.size + sum(_ENTRY.unpack_from(directory, position)[1:])
-    if position != directory_bytes and count <= MAX_FILES:
-        raise zipfile.BadZipFile("the directory is damaged")
-    return count
-
-
 def _pieces(stream: IO[bytes] | None) -> Iterator[bytes]:
     if stream is not None:
         yield from iter(lambda: stream.read(CHUNK), b"")
-
-
-def _counted(pieces: Iterator[bytes], budget: Budget) -> Iterator[bytes]:
-    for piece in pieces:
-        budget.take(len(piece))
-        yield piece
