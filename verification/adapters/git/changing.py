@@ -20,8 +20,11 @@ from verification.adapters.git.trees import (
     entries,
     read,
 )
+from verification.engine.patches import LineEnds, Patch, PatchSection, read_patch
 
 MAX_PATCH_BYTES: Final = 20 * 1024**2
+MAX_FITTED_FILES: Final = 200
+"""Of so many files the line ends are looked for one by one; each takes up to three calls."""
 
 _BINARY: Final = re.compile(rb"^(literal|delta) (\d{1,30})\n((?:.{2,70}\n){0,4})", re.MULTILINE)
 _FAILED: Final = re.compile(r"^error: patch failed: (?P<path>.+):(?P<line>\d+)$", re.MULTILINE)
@@ -46,22 +49,24 @@ _NOTHING: Final = re.compile(r"[Nn]o valid patches in input|unrecognized input")
 def with_patch(git: Git, base: str, patch: bytes) -> str:
     """Return the tree of `base` with the patch applied, exactly: no fuzz, whitespace as it is.
 
+    Only line ends may differ: where a program converted those of the patch, each file of it is
+    read with the line ends that the base has.
+
     Raises:
         ChangeRefused: `change.does_not_apply`, `change.empty`, `change.too_large`,
             `change.path_unsafe`, `change.link`.
     """
-    check_patch(patch)
+    parsed = check_patch(patch)
     with scratch(git) as folder:
         index = {"GIT_INDEX_FILE": str(folder / "index")}
         _read_base(git, base, index)
-        applied = git.run(
-            "apply", "--cached", "--whitespace=nowarn", f"-p{_prefixed(patch)}", "-",
-            given=patch, codes=(0, 1, 128), variables=index,
-        )  # fmt: skip
-        if applied.code:
-            if reason_of(applied.code, applied.said) in ("mirror_broken", "missing"):
-                _read_all(git, base)
-            raise _refused(applied, _breaks_lines(patch))
+        refused = _apply(git, base, parsed.text, index)
+        if refused is not None and refused.code == "change.does_not_apply":
+            fitted = _fit_line_ends(git, base, parsed, index)
+            if fitted is None or _apply(git, base, fitted, index) is not None:
+                raise _explain(git, base, parsed, index, refused)
+        elif refused is not None:
+            raise refused
         return git.run("write-tree", variables=index).line
 
 
@@ -78,6 +83,78 @@ def with_files(git: Git, base: str, files: Mapping[str, tuple[str, bytes] | None
         given = "".join(lines).encode()
         git.run("update-index", "-z", "--index-info", given=given, variables=index)
         return git.run("write-tree", variables=index).line
+
+
+def _apply(
+    git: Git, base: str, patch: bytes, index: dict[str, str], *options: str
+) -> ChangeRefused | None:
+    """Apply a patch to the index. Return why it does not apply; the index is as it was then.
+
+    Raises:
+        GitLost: it is nobody's fault.
+    """
+    applied = git.run(
+        "apply", "--cached", "--whitespace=nowarn", f"-p{_prefixed(patch)}", *options, "-",
+        given=patch, codes=(0, 1, 128), variables=index,
+    )  # fmt: skip
+    if not applied.code:
+        return None
+    if reason_of(applied.code, applied.said) in ("mirror_broken", "missing"):
+        _read_all(git, base)
+    refused = _refused(applied, _breaks_lines(patch))
+    if isinstance(refused, ChangeRefused):
+        return refused
+    raise refused
+
+
+def _fit_line_ends(git: Git, base: str, patch: Patch, index: dict[str, str]) -> bytes | None:
+    """Return the patch with the line ends that each of its files has in the base.
+
+    None: no file of it has others than those that were tried already, or it has too many files.
+    """
+    if len(patch.sections) > MAX_FITTED_FILES:
+        return None
+    ends = [_find_line_ends(git, base, section, index) for section in patch.sections]
+    if all(
+        end is None or end is section.readings()[0]
+        for section, end in zip(patch.sections, ends, strict=True)
+    ):
+        return None
+    return b"".join(
+        section.text(end or section.readings()[0])
+        for section, end in zip(patch.sections, ends, strict=True)
+    )
+
+
+def _find_line_ends(
+    git: Git, base: str, section: PatchSection, index: dict[str, str]
+) -> LineEnds | None:
+    """Return the first reading by which this file's part applies alone; None: by none."""
+    for ends in section.readings():
+        if _apply(git, base, section.text(ends), index, "--check") is None:
+            return ends
+    return None
+
+
+def _explain(
+    git: Git, base: str, patch: Patch, index: dict[str, str], refused: ChangeRefused
+) -> ChangeRefused:
+    """Name the cause that the submitter can mend, where it is known."""
+    if patch.cut_at is not None:
+        message = "The patch ends before its last hunk does: send all of it, with its line ends unchanged."
+        return ChangeRefused(refused.code, message, line=patch.cut_at)
+    plain = b"".join(section.text(LineEnds.LF) for section in patch.sections)
+    if _apply(git, base, plain, index, "--check", "--ignore-whitespace") is None:
+        cause = "but for blanks or line ends it would."
+    elif patch.has_cr:
+        cause = "nor does it with other line ends than its own, which are CR LF."
+    else:
+        return refused
+    message = (
+        f"{refused.message.removesuffix('.')}; {cause} Send what `git diff --binary` writes, "
+        "with its line ends unchanged, or a bundle."
+    )
+    return ChangeRefused(refused.code, message, refused.path, refused.line)
 
 
 def _read_base(git: Git, base: str, index: dict[str, str]) -> None:
@@ -116,21 +193,24 @@ def _breaks_lines(patch: bytes) -> bool:
     return any(b"\\n" in line or b"\\012" in line for line in _NAMING.findall(patch))
 
 
-def check_patch(patch: bytes) -> None:
-    """Refuse what is too large by what it says of itself, before any of it is unpacked."""
+def check_patch(patch: bytes) -> Patch:
+    """Read a patch. Refuse what is too large by what it says of itself, before it is unpacked."""
     if not patch.strip():
         raise ChangeRefused("change.empty", "The patch is empty.")
     if len(patch) > MAX_PATCH_BYTES:
         raise ChangeRefused("change.too_large", f"The patch has more than {MAX_PATCH_BYTES} bytes.")
+    parsed = read_patch(patch)
+    text = parsed.text
     total = 0
-    for found in _BINARY.finditer(patch):
+    for found in _BINARY.finditer(text):
         size = int(found[2])
         if size <= MAX_CHANGED_FILE_BYTES and found[1] == b"delta":
             size = _result_size(found[3])
         total += size
         if size > MAX_CHANGED_FILE_BYTES or total > MAX_TREE_BYTES:
-            line = patch.count(b"\n", 0, found.start()) + 1
+            line = text.count(b"\n", 0, found.start()) + 1
             raise ChangeRefused("change.too_large", "A binary content is too large.", line=line)
+    return parsed
 
 
 def _result_size(lines: bytes) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from verification.engine.patches import read_patch
 from verification.engine.reports.model import (
     MAX_LINE,
     MAX_NAME_CHARS,
@@ -43,8 +44,9 @@ def lines_of_diff(diff: str) -> Mapping[str, frozenset[int]]:
     if len(diff) > MAX_REPORT_BYTES:
         raise Unreadable("The diff is too large.")
     reader = _Reader()
+    text = read_patch(diff.encode(errors="replace")).text.decode()
     # Other line ends than this one stand within the lines of the files.
-    for line in diff.removesuffix("\n").split("\n"):
+    for line in text.removesuffix("\n").split("\n"):
         reader.take(line)
     return reader.changed()
 
