@@ -13,14 +13,24 @@ from loomverify.submitting.client import Body, Client
 from loomverify.submitting.errors import NoAnswer, TaskExhausted, UsageError
 from loomverify.submitting.options import Parser, add_server_options, key_of, need_wait, url_of
 from loomverify.submitting.packing import pack
+from loomverify.submitting.preview import (
+    INCLUDE_SECRETS,
+    find_excess,
+    notice_lines,
+    preview_json,
+    preview_text,
+    question_line,
+)
 from loomverify.submitting.progress import ProgressLine
 from loomverify.submitting.report import Report, plain
+from loomverify.submitting.selecting import Choice, Selection, select_base, select_files
 from loomverify.submitting.task_file import KeptTask, TaskFile
 
 ACCEPTED, REJECTED, UNDECIDED, USAGE = range(4)
 RUN_FILE = "loomverify.run.json"
 DEFAULT_PROCESS = "general"
 DEFAULT_WAIT_SECONDS = 600.0
+MAX_ANSWER_CHARS = 100
 WAY_OUT = "Begin a new task with --new-task, or name another one with --task ID."
 
 EPILOG = """\
@@ -29,7 +39,10 @@ what a person decided counts before what the verifier said
 
 DIR/loomverify.run.json, where there is one, holds more fields of the run: task, output,
 tool_calls, expected outputs and so on. --run adds to it, options win over both.
-Everything in DIR is sent but .git, .loomverify and that file.
+Sent of DIR is, in a git repository, what git tracks or does not ignore, else everything; never
+.git, .loomverify and that file. Patterns in DIR/.loomverifyignore, written like those of
+.gitignore, leave out more. The task's expected outputs are always sent, ignored or not. Links are
+not followed, and files that look like secrets are named and left out. --dry-run shows all of it.
 
 Attempts are counted by task. The first submission of a folder makes a task id and keeps it in
 DIR/.loomverify/task.json; an accept ends the task, and the next submission begins another. A
@@ -45,6 +58,8 @@ def main(argv: list[str]) -> int:
     progress = ProgressLine(sys.stderr)
     try:
         options = _parser().parse_args(argv)
+        if options.dry_run:
+            return _preview(options, progress)
         run = _submit(options, progress)
     except (UsageError, NoAnswer) as error:
         progress.clear()
@@ -94,6 +109,13 @@ def _parser() -> argparse.ArgumentParser:
         "--base", metavar="DIR", type=Path, help="the folder as it was before the work"
     )
     parser.add_argument("--return-code", type=int, help="of the work itself")
+    parser.add_argument("--all-files", action="store_true", help="send files that git ignores, too")
+    parser.add_argument(
+        INCLUDE_SECRETS, action="store_true", help="send files that look like secrets, too"
+    )
+    parser.add_argument(
+        "--dry-run", action="store_true", help="show what would be sent and what not, and end"
+    )
     parser.add_argument("--run", metavar="FILE", type=Path, help="more fields of the run, as JSON")
     add_server_options(parser, wait_seconds=DEFAULT_WAIT_SECONDS)
     parser.add_argument(
@@ -103,19 +125,71 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _submit(options: argparse.Namespace, progress: ProgressLine) -> Body:
+def _preview(options: argparse.Namespace, progress: ProgressLine) -> int:
+    """Show what would be sent. Nothing is asked for, neither a key nor a server."""
+    _check_folders(options)
+    selections = _select(options, _run_body(options), progress)
+    if options.json:
+        shown = json.dumps(preview_json(selections), indent=2) + "\n"
+    else:
+        shown = preview_text(selections)
+    sys.stdout.write(shown)
+    for selection in selections.values():
+        if excess := find_excess(selection):
+            raise UsageError(excess)
+    return ACCEPTED
+
+
+def _check_folders(options: argparse.Namespace) -> None:
     for folder in filter(None, (options.folder, options.base)):
         if not folder.is_dir():
             raise UsageError(f"{folder} is not a folder.")
+
+
+def _select(options: argparse.Namespace, run: Body, progress: ProgressLine) -> dict[str, Selection]:
+    """Return what is sent of the folder and its base, by the name of its part."""
+    expected = run["task"].get("expected_outputs")
+    choice = Choice(
+        all_files=options.all_files,
+        include_secrets=options.include_secrets,
+        expected_outputs=[path for path in expected if isinstance(path, str)]
+        if isinstance(expected, list)
+        else [],
+        without=RUN_FILE,
+    )
+    work = select_files(options.folder, choice)
+    selections = {"workspace": work}
+    if work.declared_secrets and not options.dry_run:
+        progress.clear()
+        _ask_for_secrets(work)
+    if options.base:
+        selections["base"] = select_base(options.base, choice, work)
+    return selections
+
+
+def _ask_for_secrets(work: Selection) -> None:
+    """Send declared files that look like secrets, or stop."""
+    line = plain(question_line(work.declared_secrets))
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise UsageError(f"{line} Send them with {INCLUDE_SECRETS}, or declare other outputs.")
+    sys.stderr.write(f"{line} Send them? [y/N] ")
+    sys.stderr.flush()
+    if sys.stdin.readline(MAX_ANSWER_CHARS).strip().lower() not in {"y", "yes"}:
+        raise UsageError("Nothing was sent.")
+    work.include_declared_secrets()
+
+
+def _submit(options: argparse.Namespace, progress: ProgressLine) -> Body:
+    _check_folders(options)
     need_wait(options)
     run = _run_body(options)
     with Client(url_of(options), key_of(options), on_progress=progress.show) as client:
         progress.say("packing")
-        archives = {
-            name: pack(folder, without=folder / RUN_FILE)
-            for name, folder in (("workspace", options.folder), ("base", options.base))
-            if folder
-        }
+        selections = _select(options, run, progress)
+        for line in notice_lines(selections["workspace"]):
+            progress.clear()
+            sys.stderr.write(f"loomverify: {plain(line)}\n")
+        archives = {name: pack(selection) for name, selection in selections.items()}
         task_file = TaskFile(options.folder)
         try:
             kept = _find_or_begin_task(options, run["task"], task_file, client)

@@ -12,6 +12,7 @@ import pytest
 from loomverify.accounts.models import Project, Role
 from loomverify.submit_command import RUN_FILE
 from loomverify.submitting.packing import pack
+from loomverify.submitting.selecting import Choice, select_files
 from tests.adapters.custom_cases import entry_points_of
 from tests.runs.conftest import Caller, new_process, new_project
 from verification.runs import worker
@@ -45,7 +46,7 @@ def verified(agent: Caller, name: str, **changed: Any) -> dict[str, Any]:
     folder = EXAMPLE / name
     body = json.loads((folder / RUN_FILE).read_text()) | changed
     body["task"]["id"] = "invoice-17"
-    workspace = io.BytesIO(pack(folder, without=folder / RUN_FILE))
+    workspace = io.BytesIO(pack(select_files(folder, Choice(without=RUN_FILE))))
     workspace.name = "workspace.tar.gz"
 
     answer = agent.post_parts("/runs", run=json.dumps(body), workspace=workspace)

@@ -14,6 +14,7 @@ from loomverify.accounts.models import Project, Role
 from loomverify.accounts.services import create_api_key, create_project
 from loomverify.submit_command import RUN_FILE
 from loomverify.submitting.packing import pack
+from loomverify.submitting.selecting import Choice, select_files
 from processes.services import ensure_builtin_processes
 from verification.runs import worker
 from verification.runs.models import Run
@@ -35,7 +36,7 @@ def verified(client: Client, name: str) -> dict[str, Any]:
     folder = EXAMPLES / name
     body = json.loads((folder / RUN_FILE).read_text())
     body["task"]["id"] = name
-    workspace = io.BytesIO(pack(folder, without=folder / RUN_FILE))
+    workspace = io.BytesIO(pack(select_files(folder, Choice(without=RUN_FILE))))
     workspace.name = "workspace.tar.gz"
 
     answer = client.post("/api/v1/runs", {"run": json.dumps(body), "workspace": workspace})

@@ -19,6 +19,7 @@ from loomverify.submit_command import main
 from loomverify.submitting.errors import UsageError
 from loomverify.submitting.packing import pack
 from loomverify.submitting.report import Report, place_of
+from loomverify.submitting.selecting import Choice, select_files
 from loomverify.submitting.task_file import TaskFile
 from tests.scripted_server import HANG_UP, ScriptedServer, scripted_server
 from tests.tables import check_rows
@@ -269,11 +270,10 @@ def test_json_prints_the_run_as_it_came(
 
 
 def test_the_folder_and_the_key_are_sent(server: ScriptedServer, folder: Path) -> None:
-    (folder / ".git").mkdir()
-    (folder / ".git" / "config").write_text("[core]")
+    (folder / ".git").write_text("gitdir: elsewhere")
     (folder / "loomverify.run.json").write_text('{"output": "done"}')
 
-    submit(server, folder, "--phase", "work", "--tier", "2", "--return-code", "4")
+    submit(server, folder, "--all-files", "--phase", "work", "--tier", "2", "--return-code", "4")
 
     request = server.requests[0]
     run = submitted(server)
@@ -422,8 +422,9 @@ def test_the_kept_task_is_no_part_of_the_work_nor_of_its_git(
         check=True,
     )
     assert status.stdout.split() == ["??", "plan.md"]
-    with tarfile.open(fileobj=io.BytesIO(gzip.decompress(pack(folder)))) as tar:
-        assert tar.getnames() == ["plan.md"]
+    for request in submissions(server):
+        with tarfile.open(fileobj=io.BytesIO(request.parts["workspace"])) as tar:
+            assert tar.getnames() == ["plan.md"]
 
 
 @pytest.mark.parametrize(
@@ -778,10 +779,10 @@ def test_the_key_of_the_data_folder_is_used_where_none_is_given(
 def test_the_same_folder_gives_the_same_archive(folder: Path, tmp_path: Path) -> None:
     (folder / "run.sh").write_text("true\n")
     (folder / "run.sh").chmod(0o750)
-    first = pack(folder)
+    first = pack(select_files(folder, Choice()))
     os.utime(folder / "plan.md", (1, 1))
 
-    second = pack(folder)
+    second = pack(select_files(folder, Choice()))
 
     with tarfile.open(fileobj=io.BytesIO(gzip.decompress(second))) as tar:
         entries = [(entry.name, entry.mode, entry.mtime, entry.uid) for entry in tar]
@@ -789,22 +790,11 @@ def test_the_same_folder_gives_the_same_archive(folder: Path, tmp_path: Path) ->
     assert entries == [("plan.md", 0o644, 0, 0), ("run.sh", 0o755, 0, 0)]
 
 
-def test_links_and_special_files_are_refused_by_name(folder: Path) -> None:
-    (folder / "link").symlink_to("/etc/passwd")
-    with pytest.raises(UsageError, match="link is a symbolic link"):
-        pack(folder)
-
-    (folder / "link").unlink()
-    os.mkfifo(folder / "pipe")
-    with pytest.raises(UsageError, match="pipe is not a regular file"):
-        pack(folder)
-
-
 def test_a_folder_that_is_too_large_is_refused(folder: Path) -> None:
     (folder / "large.bin").write_bytes(b"x" * 1_048_577)
 
     with pytest.raises(UsageError, match=r"at most 1 MiB in 10,000 files"):
-        pack(folder, max_bytes=1_048_576)
+        pack(select_files(folder, Choice()), max_bytes=1_048_576)
 
 
 class Terminal(io.StringIO):
