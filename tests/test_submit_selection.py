@@ -230,6 +230,10 @@ def with_empty_git(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (repo / ".git").mkdir()
 
 
+def with_work_tree_elsewhere(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    git(repo, "config", "core.worktree", str(repo.parent / "elsewhere"))
+
+
 def with_endless_ignore(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("loomverify.submitting.repository.GIT_SECONDS", 0.2)
     (repo / ".git" / "info" / "exclude").unlink(missing_ok=True)
@@ -245,6 +249,7 @@ def with_endless_ignore(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (with_damaged_index, "index file smaller than expected"),
         (with_lost_worktree, "not a git repository: /nowhere"),
         (with_empty_git, "is no repository that git can read"),
+        (with_work_tree_elsewhere, "check its core.worktree"),
         (with_endless_ignore, "at the latest after 0.2 seconds"),
     ],
 )
@@ -383,6 +388,7 @@ SERVICE_ACCOUNT = {"type": "service_account", "private_key": PEM.decode()}
         ("home/.aws/credentials", b"", "credentials"),
         ("tls/server.key", b"# mine\n" + PEM, "private key"),
         ("notes.txt", b"\n" + PEM, "private key"),
+        ("var/api-key", b"lv_" + b"k" * 32 + b"\n", "LoomVerify key"),
         ("k.pem", PEM.replace(b"PRIVATE", b"ENCRYPTED PRIVATE"), "private key"),
         ("k", b"-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: A,B\n\n"
          + b"A" * 64, "private key"),

@@ -167,7 +167,11 @@ def _is_listed(git: str, root: Path, marker: Path) -> bool:
     if ended.code:
         raise _unlisted(root, marker, ended)
     if ended.out.strip() != b"true":
-        return False
+        if ".git" in root.resolve().parts:
+            return False
+        raise UsageError(
+            f"{marker} is of a work tree elsewhere: check its core.worktree, {_SEND_ALL}."
+        )
     ignoring = _call(git, root, "check-ignore", "-q", ".")
     if ignoring.code not in (0, 1):
         raise _unlisted(root, marker, ignoring)

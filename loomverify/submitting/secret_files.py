@@ -45,6 +45,7 @@ KINDS = (
     _kind("private key", r"id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?|[^/]*\.ppk"),
     _kind("key store", r"[^/]*\.(?:p12|pfx|jks|keystore|kdbx?)"),
     _kind("passwords", r"[._]netrc|\.pgpass|\.git-credentials|\.vault-token"),
+    _kind("LoomVerify key", r"api-key", rb"\Alv_[\w-]{20}"),
     _kind("credentials", r"\.aws/credentials|application_default_credentials\.json"),
     _kind("private key", r"[^/]*\.(?:pem|key|p8|pk8|crt|cer|asc|gpg)", _PRIVATE_KEY),
     _kind("private key", r"[^/]*", rb"\A(?:\xef\xbb\xbf)?\s*" + _PRIVATE_KEY),

@@ -4,6 +4,7 @@ import base64
 import io
 import json
 import tarfile
+import zipfile
 from typing import Any
 
 import pytest
@@ -141,6 +142,23 @@ def test_an_archive_and_inline_files_make_one_workspace(agent: Caller) -> None:
     }
 
 
+def test_a_zip_whose_names_are_utf8_without_saying_so_holds_the_declared_file(
+    agent: Caller,
+) -> None:
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as packing:
+        packing.writestr("\N{LATIN CAPITAL LETTER U WITH DIAERESIS}bersicht.md", "# Overview")
+    unflagged = archive.getvalue().replace(b"\x14\x00\x00\x08", b"\x14\x00\x00\x00")
+    assert unflagged != archive.getvalue()
+
+    answer = agent.post_parts(
+        "/runs", run=json.dumps(body_of()), workspace=SimpleUploadedFile("w.zip", unflagged)
+    )
+
+    assert answer.status_code == 202
+    assert [file.path for file in RunFile.objects.all()] == ["Übersicht.md"]
+
+
 def test_the_base_is_kept_beside_the_work_inline_and_as_an_archive(agent: Caller) -> None:
     body = body_of(files={"a.py": "new"}, base={"a.py": "old"})
 
@@ -150,6 +168,13 @@ def test_the_base_is_kept_beside_the_work_inline_and_as_an_archive(agent: Caller
     assert list(RunFile.objects.values_list("path", "size")) == [("a.py", 3)]
     assert set(BaseFile.objects.values_list("path", "size")) == {("a.py", 3), ("b.py", 5)}
     assert "base" not in Submission.objects.get().body
+
+
+def test_a_file_of_the_base_is_the_same_file_in_either_form_of_unicode(agent: Caller) -> None:
+    agent.post("/runs", body_of(files={"\xe9.md": "new"}, base={"e\u0301.md": "old", "b": "b"}))
+
+    assert set(RunFile.objects.values_list("path", flat=True)) == {"\xe9.md"}
+    assert set(BaseFile.objects.values_list("path", flat=True)) == {"\xe9.md", "b"}
 
 
 def test_another_base_is_another_request(agent: Caller) -> None:

@@ -314,6 +314,17 @@ def test_a_bundle_is_taken_and_kept_for_the_worker_that_lands_it(scene: Scene) -
     assert change.blob is not None
 
 
+def test_a_patch_that_was_converted_and_stripped_lands_as_it_was_verified(scene: Scene) -> None:
+    patch = scene.origin.patch({"app.py": BASE["app.py"].replace("a + b", "b + a")})
+
+    change = scene.verify(scene.taken(scene.answer("\ufeff" + patch.replace("\n", "\r\n").strip())))
+    scene.act()
+
+    assert scene.actions_of(change) == {"commit": ("done", "")}
+    assert "b + a" in scene.origin.show("show", "main:app.py")
+    assert "\r" not in scene.origin.show("show", "main:app.py")
+
+
 def test_a_repository_out_of_use_takes_no_change_and_lands_none(scene: Scene) -> None:
     before = scene.origin.refs()
     change = scene.submitted({"app.py": None})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -123,6 +124,8 @@ def _submit(
         ],
         redaction,
     )
+    if change is None:
+        base = _spell_alike(base, files)
     intake = services.Intake(
         body=run,
         kept=kept,
@@ -269,6 +272,15 @@ def _store_files(access: Access, contents: Contents, redaction: Redaction) -> di
         store_contents(access.project, [kept])
         files[path] = digest_of(kept)
     return files
+
+
+def _spell_alike(base: Mapping[str, Digest], files: Mapping[str, Digest]) -> dict[str, Digest]:
+    """Return the base with each name as the work spells it: one system composes, another does not."""
+    spelled = {unicodedata.normalize("NFC", path): path for path in files}
+    return {
+        spelled.get(unicodedata.normalize("NFC", path), path): digest
+        for path, digest in base.items()
+    }
 
 
 def _named_apart(
