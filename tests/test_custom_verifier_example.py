@@ -46,7 +46,7 @@ def verified(agent: Caller, name: str, **changed: Any) -> dict[str, Any]:
     folder = EXAMPLE / name
     body = json.loads((folder / RUN_FILE).read_text()) | changed
     body["task"]["id"] = "invoice-17"
-    workspace = io.BytesIO(pack(select_files(folder, Choice(without=RUN_FILE))))
+    workspace = io.BytesIO(pack(select_files(folder, Choice(all_files=True, without=RUN_FILE))))
     workspace.name = "workspace.tar.gz"
 
     answer = agent.post_parts("/runs", run=json.dumps(body), workspace=workspace)

@@ -36,7 +36,7 @@ def verified(client: Client, name: str) -> dict[str, Any]:
     folder = EXAMPLES / name
     body = json.loads((folder / RUN_FILE).read_text())
     body["task"]["id"] = name
-    workspace = io.BytesIO(pack(select_files(folder, Choice(without=RUN_FILE))))
+    workspace = io.BytesIO(pack(select_files(folder, Choice(all_files=True, without=RUN_FILE))))
     workspace.name = "workspace.tar.gz"
 
     answer = client.post("/api/v1/runs", {"run": json.dumps(body), "workspace": workspace})
