@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -146,8 +147,13 @@ def _check_folders(options: argparse.Namespace) -> None:
             raise UsageError(f"{folder} is not a folder.")
 
 
-def _select(options: argparse.Namespace, run: Body, progress: ProgressLine) -> dict[str, Selection]:
-    """Return what is sent of the folder and its base, by the name of its part."""
+def _select(
+    options: argparse.Namespace, run: Body, progress: ProgressLine, client: Client | None = None
+) -> dict[str, Selection]:
+    """Return what is sent of the folder and its base, by the name of its part.
+
+    `client` is asked what the process declares, where files are left out. None: nobody is.
+    """
     expected = run["task"].get("expected_outputs")
     choice = Choice(
         all_files=options.all_files,
@@ -158,6 +164,13 @@ def _select(options: argparse.Namespace, run: Body, progress: ProgressLine) -> d
         without=RUN_FILE,
     )
     work = select_files(options.folder, choice)
+    if client is not None and work.may_lack_outputs:
+        process, phase = str(run["process"]), run.get("phase")
+        deliverables = client.find_deliverables(process, phase if isinstance(phase, str) else None)
+        if deliverables:
+            declared = [*choice.expected_outputs, *deliverables]
+            choice = replace(choice, expected_outputs=declared)
+            work = select_files(options.folder, choice)
     selections = {"workspace": work}
     if work.declared_secrets and not options.dry_run:
         progress.clear()
@@ -185,7 +198,7 @@ def _submit(options: argparse.Namespace, progress: ProgressLine) -> Body:
     run = _run_body(options)
     with Client(url_of(options), key_of(options), on_progress=progress.show) as client:
         progress.say("packing")
-        selections = _select(options, run, progress)
+        selections = _select(options, run, progress, client)
         for line in notice_lines(selections["workspace"]):
             progress.clear()
             sys.stderr.write(f"loomverify: {plain(line)}\n")

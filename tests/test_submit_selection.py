@@ -32,6 +32,7 @@ def own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in ("BASE_URL", "PORT", "LOOMVERIFY_API_KEY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("LOOMVERIFY_DATA", str(tmp_path / "var"))
+    monkeypatch.setattr("loomverify.submitting.client.PAUSE_SECONDS", 0.001)
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
 
@@ -97,7 +98,7 @@ def submit(server: ScriptedServer, folder: Path, *options: str) -> int:
 def parts(server: ScriptedServer) -> dict[str, list[str]]:
     found = {}
     for name in ("workspace", "base"):
-        if packed := server.requests[0].parts.get(name):
+        if packed := server.requests[-1].parts.get(name):
             with tarfile.open(fileobj=io.BytesIO(packed)) as tar:
                 found[name] = tar.getnames()
     return found
@@ -350,6 +351,60 @@ def test_declared_outputs_are_sent_ignored_or_not(
     assert sent(folder, declared) == sorted([ignore, "src/app.py", *added])
 
 
+PROCESS = {
+    "id": "general",
+    "phases": [
+        {"id": "build", "deliverables": [{"path": "dist/app.js"}, {"path": ".env"}]},
+        {"id": "other", "deliverables": [{"path": "run.log"}]},
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("options", "added"),
+    [
+        (("--phase", "build"), [".env", "dist/app.js"]),
+        (("--phase", "other"), ["run.log"]),
+        ((), [".env", "dist/app.js", "run.log"]),
+    ],
+)
+def test_what_the_process_declares_is_sent_too(
+    repo: Path, server: ScriptedServer, options: tuple[str, ...], added: list[str]
+) -> None:
+    server.answers = [(503, {}), (200, PROCESS), (200, ACCEPTED)]
+
+    assert submit(server, repo, "--include-secrets", *options) == 0
+
+    assert [request.path for request in server.requests[:2]] == ["/api/v1/processes/general"] * 2
+    assert parts(server) == {"workspace": sorted([*REPO_FILES, *added])}
+
+
+@pytest.mark.parametrize(
+    ("answer", "code"), [((404, {"title": "No such process"}), 0), ((500, {}), 2), ((403, {}), 3)]
+)
+def test_without_the_process_nothing_is_sent_unless_there_is_none(
+    repo: Path, server: ScriptedServer, answer: tuple[int, Any], code: int
+) -> None:
+    server.answers = [answer, (200, ACCEPTED)]
+
+    assert submit(server, repo) == code
+    assert len(server.requests) == (1 if code else 2)
+
+
+def test_the_process_is_not_asked_for_where_nothing_is_left_out(
+    folder: Path, server: ScriptedServer
+) -> None:
+    write(folder, "plan.md")
+
+    assert submit(server, folder) == 0
+    assert [request.method for request in server.requests] == ["POST"]
+
+
+def test_more_wildcards_than_can_be_tried_are_refused(repo: Path) -> None:
+    with pytest.raises(UsageError, match="At most 1,000 wildcards"):
+        sent(repo, *(f"{number}*" for number in range(2_001)))
+
+
 def test_links_and_special_files_are_left_out(folder: Path) -> None:
     write(folder, "real.md")
     (folder / "link").symlink_to("/etc/passwd")
@@ -482,6 +537,7 @@ def test_the_base_leaves_out_what_is_left_out_of_the_work(
     write(base, "id_rsa")
     write(repo, "loomverify.run.json", '{"task": {"expected_outputs": ["dist/"]}}')
 
+    server.answers = [(404, {}), (200, ACCEPTED)]
     assert submit(server, repo, "--base", str(base)) == 0
 
     assert parts(server) == {

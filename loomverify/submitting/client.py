@@ -125,6 +125,33 @@ class Client(Server):
         document = json_of(response)
         return document if response.is_success and isinstance(document, dict) else None
 
+    def find_deliverables(self, process: str, phase: str | None) -> list[str]:
+        """Return the paths that the process declares for the phase; None: for any of its phases.
+
+        Raises:
+            UsageError, NoAnswer: the server cannot be asked.
+        """
+        for number in range(1, SUBMIT_TRIES + 1):
+            try:
+                response = self.http.get(f"{self.url}/api/v1/processes/{quote(process, safe='')}")
+            except httpx.TransportError as error:
+                raise self.unreachable() from error
+            if response.status_code not in TRY_AGAIN_STATUSES or number == SUBMIT_TRIES:
+                break
+            self.pause(PAUSE_SECONDS * 2**number)
+        document = json_of(response)
+        if response.status_code == 404:
+            return []  # the submission says what is wrong
+        if not response.is_success or not isinstance(document, dict):
+            raise self.refusal(response, document)
+        return [
+            str(deliverable["path"])
+            for declared in _mappings(document.get("phases"))
+            if phase is None or declared.get("id") == phase
+            for deliverable in _mappings(declared.get("deliverables"))
+            if deliverable.get("path")
+        ]
+
     def _submit(self, run: Body, archives: Mapping[str, bytes], wait_seconds: float) -> Body:
         # Built and read once: each try sends the same bytes under the same key.
         request = self.http.build_request(

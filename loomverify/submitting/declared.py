@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from fnmatch import fnmatchcase
 
+from loomverify.submitting.errors import UsageError
 from loomverify.submitting.folders import EntryKind, Folder
 from verification.engine.evidence import SubmittedFile
 from verification.engine.paths import anchored, relative, spelled
 from verification.engine.tree import WILDCARDS, Tree
 
+MAX_WILDCARDS = 1_000
+"""Each is tried on every ignored file."""
 _EM_DASH = "—"
 
 
@@ -33,9 +36,12 @@ def find_declared(
             trees[places] = _tree([*single, *_files_below(folder, places)])
         return trees[places]
 
+    patterns = _spellings(expected)
+    if sum(not WILDCARDS.isdisjoint(pattern) for pattern in patterns) > 2 * MAX_WILDCARDS:
+        raise UsageError(f"At most {MAX_WILDCARDS:,} wildcards can be declared as outputs.")
     declared: set[str] = set()
     selected_tree = _tree(selected)
-    for pattern in _spellings(expected):
+    for pattern in patterns:
         names = _literal_names(pattern)
         reached = tuple(path for path, name in folders.items() if name in names)
         meant = _meant(tree_with(reached), pattern)

@@ -189,7 +189,7 @@ def _list(git: str, place: Path, *options: str) -> list[str]:
 
 
 def _unlisted(place: Path, marker: Path, ended: _Ended) -> UsageError:
-    if "dubious ownership" in ended.error:
+    if "dubious ownership" in ended.error or "unsafe repository" in ended.error:
         return UsageError(
             f"{marker.parent} belongs to another user, so that git does not read it. If you trust "
             f"it: git config --global --add safe.directory '{marker.parent}'; {_SEND_ALL}."

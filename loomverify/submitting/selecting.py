@@ -57,6 +57,12 @@ class Selection:
     left_out: list[LeftOut] = field(default_factory=list)
     declared_secrets: list[LeftOut] = field(default_factory=list)
 
+    @property
+    def may_lack_outputs(self) -> bool:
+        """Whether a declaration would have files sent that are left out."""
+        reasons = (Reason.IGNORED, Reason.IGNORED_HERE, Reason.SECRET)
+        return any(one.reason in reasons for one in self.left_out)
+
     def include_declared_secrets(self) -> None:
         self.files = sorted([*self.files, *(secret.path for secret in self.declared_secrets)])
         self.declared_secrets = []

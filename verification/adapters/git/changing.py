@@ -23,7 +23,7 @@ from verification.adapters.git.trees import (
 from verification.engine.patches import LineEnds, Patch, PatchSection, read_patch
 
 MAX_PATCH_BYTES: Final = 20 * 1024**2
-MAX_FITTED_FILES: Final = 200
+MAX_FITTED_FILES: Final = 100
 """Of so many files the line ends are looked for one by one; each takes up to three calls."""
 
 _BINARY: Final = re.compile(rb"^(literal|delta) (\d{1,30})\n((?:.{2,70}\n){0,4})", re.MULTILINE)
