@@ -88,7 +88,7 @@ def sent(folder: Path, *expected: str, all_files: bool = False) -> list[str]:
 
 
 def left_out(selection: Selection, reason: Reason) -> list[str]:
-    return [one.path for one in selection.left_out if one.reason is reason]
+    return [entry.path for entry in selection.left_out if entry.reason is reason]
 
 
 def submit(server: ScriptedServer, folder: Path, *options: str) -> int:
@@ -96,12 +96,12 @@ def submit(server: ScriptedServer, folder: Path, *options: str) -> int:
 
 
 def parts(server: ScriptedServer) -> dict[str, list[str]]:
-    found = {}
+    names = {}
     for name in ("workspace", "base"):
         if packed := server.requests[-1].parts.get(name):
             with tarfile.open(fileobj=io.BytesIO(packed)) as tar:
-                found[name] = tar.getnames()
-    return found
+                names[name] = tar.getnames()
+    return names
 
 
 REPO_FILES = [".gitignore", "new.md", "src/app.py"]
@@ -524,7 +524,7 @@ def test_a_secret_that_is_declared_by_its_name_waits_for_an_answer(
     selection = select_files(folder, Choice(expected_outputs=expected))
 
     assert selection.files == ["config/app.toml"]
-    assert [one.path for one in selection.declared_secrets] == ["config/.env"] * asks
+    assert [entry.path for entry in selection.declared_secrets] == ["config/.env"] * asks
     assert left_out(selection, Reason.SECRET) == ["config/.env"] * (not asks)
 
 

@@ -33,10 +33,10 @@ def preview_text(selections: Mapping[str, Selection]) -> str:
         for reason, left_out in _by_reason(selection.left_out).items():
             lines += (
                 f"left out, {reason.value}: {len(left_out)}",
-                *(f"  {_named(one)}" for one in left_out[:MAX_SHOWN_LEFT_OUT]),
+                *(f"  {_named(entry)}" for entry in left_out[:MAX_SHOWN_LEFT_OUT]),
                 *_more(len(left_out), MAX_SHOWN_LEFT_OUT),
             )
-        lines += (f"asks before it sends {_named(one)}" for one in selection.declared_secrets)
+        lines += (f"asks before it sends {_named(entry)}" for entry in selection.declared_secrets)
         lines.append("")
     lines.append("Nothing was sent.")
     return "\n".join(plain(line.replace("\n", "�")) for line in lines) + "\n"
@@ -44,17 +44,19 @@ def preview_text(selections: Mapping[str, Selection]) -> str:
 
 def preview_json(selections: Mapping[str, Selection]) -> dict[str, Any]:
     return {
-        part.lower(): {
+        part: {
             "folder": str(selection.folder.root),
             "files": [
                 {"path": path, "bytes": selection.folder.size(path)} for path in selection.files
             ],
             "bytes": sum(map(selection.folder.size, selection.files)),
             "left_out": [
-                {"path": one.path, "reason": one.reason.name.lower(), "detail": one.words}
-                for one in selection.left_out
+                {"path": entry.path, "reason": entry.reason.name.lower(), "detail": entry.words}
+                for entry in selection.left_out
             ],
-            "asks": [{"path": one.path, "detail": one.words} for one in selection.declared_secrets],
+            "asks": [
+                {"path": entry.path, "detail": entry.words} for entry in selection.declared_secrets
+            ],
         }
         for part, selection in selections.items()
     }

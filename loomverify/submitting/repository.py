@@ -206,13 +206,15 @@ def _first_line(error: str) -> str:
 
 def _call(git: str, place: Path, *arguments: str, given: bytes = b"") -> _Ended:
     """Call git and wait for it, for so long and for so much; its code is negative beyond that."""
-    kept = {name: value for name, value in os.environ.items() if name not in _OF_ANOTHER_REPOSITORY}
+    variables = {
+        name: value for name, value in os.environ.items() if name not in _OF_ANOTHER_REPOSITORY
+    }
     with tempfile.TemporaryFile() as errors, tempfile.TemporaryFile() as input_file:
         input_file.write(given)
         input_file.seek(0)
         try:
             process = subprocess.Popen(  # noqa: S603 - our own words, and no shell
-                (git, *_SETTINGS, *arguments), cwd=place, env=kept | _OWN_VARIABLES,
+                (git, *_SETTINGS, *arguments), cwd=place, env=variables | _OWN_VARIABLES,
                 stdin=input_file, stdout=subprocess.PIPE, stderr=errors,
             )  # fmt: skip
         except OSError as error:
@@ -227,9 +229,9 @@ def _call(git: str, place: Path, *arguments: str, given: bytes = b"") -> _Ended:
                 process.kill()
         timer.cancel()
         errors.seek(0)
-        said = errors.read(MAX_ERROR_BYTES).decode(errors="replace")
+        error_text = errors.read(MAX_ERROR_BYTES).decode(errors="replace")
     if not is_whole:
         return _Ended(-1, b"", "it lists more than can be submitted")
     if process.returncode < 0:
         return _Ended(-1, b"", f"it was ended, at the latest after {GIT_SECONDS:g} seconds")
-    return _Ended(process.returncode, out, said)
+    return _Ended(process.returncode, out, error_text)

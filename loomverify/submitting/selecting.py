@@ -61,7 +61,7 @@ class Selection:
     def may_lack_outputs(self) -> bool:
         """Whether a declaration would have files sent that are left out."""
         reasons = (Reason.IGNORED, Reason.IGNORED_HERE, Reason.SECRET)
-        return any(one.reason in reasons for one in self.left_out)
+        return any(entry.reason in reasons for entry in self.left_out)
 
     def include_declared_secrets(self) -> None:
         self.files = sorted([*self.files, *(secret.path for secret in self.declared_secrets)])
@@ -109,8 +109,10 @@ def select_base(root: Path, choice: Choice, work: Selection) -> Selection:
     """
     selection = select_files(root, choice, ignore_file=work.folder.root / IGNORE_FILE)
     sent = set(work.files)
-    selection.left_out += (one for one in selection.declared_secrets if one.path not in sent)
-    selection.declared_secrets = [one for one in selection.declared_secrets if one.path in sent]
+    selection.left_out += (entry for entry in selection.declared_secrets if entry.path not in sent)
+    selection.declared_secrets = [
+        entry for entry in selection.declared_secrets if entry.path in sent
+    ]
     selection.include_declared_secrets()
     left_out = {
         path
