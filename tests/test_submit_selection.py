@@ -229,6 +229,7 @@ def with_lost_worktree(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def with_empty_git(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (repo / ".git").rename(repo / "elsewhere")
     (repo / ".git").mkdir()
+    (repo / ".git" / "HEAD").write_text("damaged")
 
 
 def with_work_tree_elsewhere(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -267,7 +268,16 @@ def test_where_git_cannot_list_a_repository_nothing_is_sent_unless_all_of_it_is_
 
     assert words in str(raised.value)
     assert "or send all files with --all-files" in str(raised.value)
+    with pytest.raises(UsageError):
+        select_files(repo / "src", Choice())
     assert "src/app.py" in sent(repo, all_files=True)
+
+
+def test_an_empty_git_folder_above_is_no_repository(folder: Path) -> None:
+    (folder / ".git").mkdir()
+    write(folder, "work/a.md")
+
+    assert sent(folder / "work") == ["a.md"]
 
 
 @check_rows("is_repo", [True, False])

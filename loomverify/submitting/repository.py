@@ -161,8 +161,8 @@ def _is_listed(git: str, root: Path, marker: Path) -> bool:
     """Whether the repository has anything to say of this folder."""
     ended = _call(git, root, "rev-parse", "--is-inside-work-tree")
     if ended.code and "not a git repository (or any" in ended.error:
-        if marker.parent != root.resolve():
-            return False  # above are no repositories, or they are on another disk
+        if _is_beyond(root.resolve(), marker):
+            return False
         raise UsageError(f"{marker} is no repository that git can read: remove it, {_SEND_ALL}.")
     if ended.code:
         raise _unlisted(root, marker, ended)
@@ -176,6 +176,15 @@ def _is_listed(git: str, root: Path, marker: Path) -> bool:
     if ignoring.code not in (0, 1):
         raise _unlisted(root, marker, ignoring)
     return ignoring.code == 1
+
+
+def _is_beyond(root: Path, marker: Path) -> bool:
+    """Whether git has reason to see no repository in this `.git` above the folder."""
+    is_above = marker.parent != root
+    is_on_another_disk = is_above and marker.parent.stat().st_dev != root.stat().st_dev
+    is_out_of_reach = is_above and "GIT_CEILING_DIRECTORIES" in os.environ
+    is_empty = is_above and marker.is_dir() and not os.path.lexists(marker / "HEAD")
+    return is_on_another_disk or is_out_of_reach or is_empty
 
 
 def _list(git: str, place: Path, *options: str) -> list[str]:
