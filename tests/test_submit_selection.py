@@ -474,6 +474,7 @@ SERVICE_ACCOUNT = {"type": "service_account", "private_key": PEM.decode()}
         ("test_keys.py", b'KEY = """' + PEM + b'"""', ""),
         ("settings.env", b"DEBUG=1\nAPI_KEY=${API_KEY}\n", ""),
         ("package.json", b'{"type": "module"}', ""),
+        ("secrets.yaml", b"{{- $password := randAlphaNum 10 }}\nx: {{ $password | quote }}\n", ""),
         ("secrets.py", b"token = 'x'", ""),
         ("secrets.yml", b"password: <%= ENV['PASSWORD'] %>\n", ""),
         ("environment.md", b"", ""),

@@ -84,7 +84,9 @@ KINDS = (
     _kind(
         "credentials",
         r"(?:credentials?|secrets?)(?:\.(?:json|ya?ml|ini|toml|cfg|conf|properties|txt|tfvars))?",
-        _NAMES_A_SECRET + rb"\w{0,60}[\"']?" + _BLANKS + rb"[:=]" + _VALUE,
+        # The key of a line or of an object, not what a template reckons with.
+        rb"(?:^[ \t\"'-]{0,200}|[{,]\s{0,40}[\"'])\w{0,60}" + _NAMES_A_SECRET
+        + rb"\w{0,60}[\"']?" + _BLANKS + rb"[:=]" + _VALUE,
     ),
 )  # fmt: skip
 
