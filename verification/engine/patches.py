@@ -16,7 +16,7 @@ MAX_BLANK_LINES = 3
 """That many lines stand behind the last change of a patch: whoever strips it may take as many."""
 
 _HUNK = re.compile(rb"@@ -\d{1,10}(?:,(\d{1,10}))? \+\d{1,10}(?:,(\d{1,10}))? @@")
-_NEW_BLOB = re.compile(rb"index 0+\.\.([0-9a-f]{7,64})$")
+_BLOBS = re.compile(rb"index ([0-9a-f]{7,64})\.\.([0-9a-f]{7,64})(?: \d{6})?$")
 _CARRIAGE_RETURN = b"\r"
 
 
@@ -70,11 +70,20 @@ class PatchSection:
         else:
             readings = [LineEnds.AS_SENT, LineEnds.CRLF]
         # A new file is in no base, but git writes the name of its content.
-        named = next(filter(None, map(_NEW_BLOB.match, self.lines[:MAX_HEADER_LINES])), None)
-        if named is not None:
-            name = named[1].decode()
-            readings.sort(key=lambda ends: not _is_name_of(name, self._new_content(ends)))
+        before, after = self.blob_names()
+        if after and not before.strip("0"):
+            readings.sort(key=lambda ends: not _is_name_of(after, self._new_content(ends)))
         return tuple(readings)
+
+    def blob_names(self) -> tuple[str, str]:
+        """Return how git abbreviates the content before and after; both empty: it is not stated.
+
+        Zeros: there is none.
+        """
+        for line in self.lines[:MAX_HEADER_LINES]:
+            if names := _BLOBS.match(line):
+                return names[1].decode(), names[2].decode()
+        return "", ""
 
     def _new_content(self, ends: LineEnds) -> bytes:
         return b"".join(

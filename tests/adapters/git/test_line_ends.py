@@ -94,6 +94,35 @@ def test_a_patch_whose_line_ends_nobody_can_know_is_refused_by_that_cause(
     assert "git diff --binary" in refused.value.message
 
 
+def test_a_converted_patch_is_refused_where_it_gives_other_content_than_it_names(
+    repo: Repo, mirror: Mirror
+) -> None:
+    lines = b"line\n" * 9
+    base = repo.commit({"a.py": lines, "same.py": lines})
+    tip = repo.commit({"a.py": lines + b"one with CR LF\r\n", "same.py": b"other\n" * 9}, "work")
+
+    with pytest.raises(ChangeRefused) as refused:
+        mirror.with_patch(base, crlf(repo.patch(base, tip)))
+
+    assert refused.value.code == "change.does_not_apply"
+    assert "line ends were converted" in refused.value.message
+
+
+def test_what_a_patch_names_counts_only_where_its_line_ends_were_converted(
+    repo: Repo, mirror: Mirror
+) -> None:
+    base = repo.commit({"a.py": BEFORE})
+    tip = repo.commit({"a.py": AFTER}, "work")
+    name = repo.git("rev-parse", f"{tip}:a.py").encode()
+    patch = repo.patch(base, tip)
+    stale = patch.replace(name[:7], b"1234567")
+    assert stale != patch
+
+    tree = mirror.with_patch(base, stale)
+
+    assert tree == repo.git("rev-parse", f"{tip}^{{tree}}")
+
+
 def test_a_patch_that_is_cut_off_says_so(repo: Repo, mirror: Mirror) -> None:
     base = repo.commit({"a.py": BEFORE})
     tip = repo.commit({"a.py": AFTER}, "work")

@@ -41,6 +41,9 @@ _ABOUT: Final = (
      r" index|patch does not apply|wrong type|has type \d+, expected \d+)$"),
     ("change.does_not_apply", r"^error: .*'(?P<path>[^']+)'"),
 )  # fmt: skip
+_SEND_UNCHANGED: Final = (
+    "Send what `git diff --binary` writes, with its line ends unchanged, or a bundle."
+)
 _NAMING: Final = re.compile(rb"^(?:diff --git|---|\+\+\+|rename|copy|Index).*\"", re.MULTILINE)
 _HEADER: Final = re.compile(rb"^diff --git (.{3,9000})$", re.MULTILINE)
 _NOTHING: Final = re.compile(r"[Nn]o valid patches in input|unrecognized input")
@@ -67,6 +70,7 @@ def with_patch(git: Git, base: str, patch: bytes) -> str:
                 raise _explain(git, base, parsed, index, refused)
         elif refused is not None:
             raise refused
+        _refuse_other_content(git, base, parsed, index)
         return git.run("write-tree", variables=index).line
 
 
@@ -150,11 +154,33 @@ def _explain(
         cause = "nor does it with other line ends than its own, which are CR LF."
     else:
         return refused
-    message = (
-        f"{refused.message.removesuffix('.')}; {cause} Send what `git diff --binary` writes, "
-        "with its line ends unchanged, or a bundle."
-    )
+    message = f"{refused.message.removesuffix('.')}; {cause} {_SEND_UNCHANGED}"
     return ChangeRefused(refused.code, message, refused.path, refused.line)
+
+
+def _refuse_other_content(git: Git, base: str, patch: Patch, index: dict[str, str]) -> None:
+    """Refuse a patch whose line ends were converted to other content than it names itself.
+
+    Where a file mixes line ends, nobody can tell from its context what a new line had.
+    """
+    stated = [section.blob_names() for section in patch.sections if section.is_converted]
+    stated = [names for names in stated if names[1].strip("0")]
+    if not stated:
+        return
+    listed = git.run(
+        "diff-index", "--cached", "--raw", "-z", "--no-renames", "--no-abbrev", sha(base),
+        variables=index,
+    ).out.split(b"\0")  # fmt: skip
+    changed = [
+        (*head.decode().split()[2:4], path.decode(errors="replace"))
+        for head, path in zip(listed[0::2], listed[1::2], strict=False)
+    ]
+    for before, after in stated:
+        results = [row for row in changed if row[0].startswith(before) and row[1].strip("0")]
+        if results and not any(result.startswith(after) for _, result, _ in results):
+            message = "Its line ends were converted, and the patch names other content than it has."
+            path = results[0][2] if len(results) == 1 else ""
+            raise ChangeRefused("change.does_not_apply", f"{message} {_SEND_UNCHANGED}", path)
 
 
 def _read_base(git: Git, base: str, index: dict[str, str]) -> None:
