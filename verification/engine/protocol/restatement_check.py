@@ -13,6 +13,7 @@ from verification.engine.protocol.prompt import Prompt
 from verification.engine.protocol.prose import without_fences
 from verification.engine.protocol.recovery import answer_text
 from verification.engine.protocol.reply import Reply
+from verification.engine.protocol.stance_words import DOUBTING
 
 MAX_CHARS = 200_000
 _PASSED, _FAILED, _LEFT_OPEN = " said-pass ", " said-fail ", " uncertain "
@@ -54,14 +55,6 @@ _BLAMING = re.compile(
     r"|incumpl\w*|respint\w*|falh\w*|не\W+(?:выполнен|пройден|соответств)\w*|провал\w*"
     r"|наруш\w*)\b"
     r"|[✗✘❌☒👎]|不(?:合格|符合|通过|满足)|未(?:通过|满足)|失败",
-    re.IGNORECASE,
-)
-_DOUBTING = re.compile(
-    r"\b(?:cannot|can['’]?t|unable|sorry|unsure|uncertain|unclear|unknown|inconclusive|maybe|may"
-    r"|perhaps|might|should|must|would|could|please|whether|however|but|although|except|if|unless"
-    r"|provided|depend\w*|condition\w*|reserv\w*|partial\w*|partly|mostly|almost|nearly|somewhat"
-    r"|refus\w*|as an ai|aber|mais|pero|però|mas|но)\b"
-    r"|[?？]|但|しかし",
     re.IGNORECASE,
 )
 _REPORTING = re.compile(
@@ -132,7 +125,7 @@ def supports_verdict(original: str, passed: bool, prompt: Prompt) -> bool:
         is_blamed = _BLAMING.search(words) or (says_fail and not is_reported)
         return bool(is_blamed) and not says_pass
     is_whole = len(original) <= MAX_CHARS and not _breaks_off(original)
-    is_clear = not (_FAILING.search(words) or _DOUBTING.search(words) or is_reported)
+    is_clear = not (_FAILING.search(words) or DOUBTING.search(words) or is_reported)
     return is_whole and is_clear and _PASSING.search(words) is not None
 
 

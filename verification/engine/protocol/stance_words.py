@@ -467,6 +467,16 @@ OTHER_LANGUAGES = {
 }
 """Blame and what takes its force away, by language."""
 
+DOUBTING = re.compile(
+    r"\b(?:cannot|can['’]?t|unable|sorry|unsure|uncertain|unclear|unknown|inconclusive|maybe|may"
+    r"|perhaps|might|should|must|would|could|please|whether|however|but|although|except|if|unless"
+    r"|provided|depend\w*|condition\w*|reserv\w*|partial\w*|partly|mostly|almost|nearly|somewhat"
+    r"|refus\w*|as an ai|aber|mais|pero|però|mas|но)\b"
+    r"|[?？]|但|しかし",
+    re.IGNORECASE,
+)
+"""Hedges a statement, or takes a part of it back."""
+
 
 def any_of(patterns: tuple[str, ...], *, words: bool = False) -> re.Pattern[str]:
     """Compile the alternatives; `words`: each is a whole word or phrase."""

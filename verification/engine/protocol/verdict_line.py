@@ -10,7 +10,9 @@ from verification.engine.protocol.fields import texts_of
 from verification.engine.protocol.prose import is_quoted, without_fences
 from verification.engine.protocol.reply import Reply
 from verification.engine.protocol.shown import Shown
-from verification.engine.protocol.words import plain_word
+from verification.engine.protocol.stance import blame_in
+from verification.engine.protocol.stance_words import DOUBTING
+from verification.engine.protocol.words import verdict_of
 
 _LINE = re.compile(
     r"^[ \t]{0,3}(?:#{1,6}[ \t]{1,3})?[*_]{0,3}(?:(?:final|overall|my)[ \t])?verdict[ \t]{0,3}[*_]{0,3}"
@@ -20,6 +22,10 @@ _LINE = re.compile(
 _FAIL_AND_WHY = re.compile(
     r"[*_`]{0,3}fail(?:ed)?[*_`]{0,3}\s{0,3}[-–—:.,;(]\s{0,3}(\w.{0,200})", re.IGNORECASE
 )
+_PASS_AND_WHY = re.compile(
+    r"[*_`]{0,3}pass(?:ed)?[*_`]{0,3}\s{0,3}[-\u2013\u2014:.;,(]\s{0,3}(\w.{0,200})", re.IGNORECASE
+)
+_FAILS = re.compile(r"\b(?:fail(?:s|ed|ing)?|reject\w*|not pass\w*)\b", re.IGNORECASE)
 _PASSES = re.compile(r"\b(?:pass(?:ed|es)?|accept(?:ed)?|approved?)\b", re.IGNORECASE)
 _HEADING_OF_CONCERNS = re.compile(
     r"^[ \t]{0,3}(?:#{1,6}[ \t]{1,3}|[*_]{2,3})(?:key |main )?(?:concerns?|issues?|problems?)"
@@ -29,7 +35,6 @@ _HEADING_OF_CONCERNS = re.compile(
 _NEXT_HEADING = re.compile(r"^(?:#{1,6}[ \t]|[*_]{2}[^\n]{1,80}[*_]{2}:?[ \t]*$)", re.MULTILINE)
 _ITEM = re.compile(r"^[ \t]{0,8}(?:[-*+•–]|\d{1,3}[.)])[ \t]{1,3}(\S[^\n]{0,2000})", re.MULTILINE)
 MAX_CONCERN_CHARS = 8_000
-_WORDS = {"pass": True, "passed": True, "fail": False, "failed": False}
 
 
 def read(text: str, shown: Shown) -> Reply | None:
@@ -80,8 +85,20 @@ def _concerns(text: str) -> Sequence[str]:
 
 
 def _verdict(line: re.Match[str]) -> bool | None:
-    verdict = _WORDS.get(plain_word(line[1]))
-    return False if verdict is None and _reason(line) else verdict
+    said = line[1]
+    verdict = verdict_of(said)
+    if verdict is None and _reason(line):
+        return False
+    return True if verdict is None and _is_plain_pass(said) else verdict
+
+
+def _is_plain_pass(said: str) -> bool:
+    """Whether a pass gives its reason in the same line, without a word against it."""
+    reasoned = _PASS_AND_WHY.match(said)
+    if reasoned is None:
+        return False
+    why = reasoned[1]
+    return not (DOUBTING.search(why) or _FAILS.search(why) or blame_in(why))
 
 
 def _reason(line: re.Match[str]) -> str:

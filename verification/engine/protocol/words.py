@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Any, Final, TypeVar
 
 from verification.engine.outcome import FindingVerdict
 
@@ -43,8 +44,10 @@ _RULE = {
     **dict.fromkeys(_VIOLATED, FindingVerdict.VIOLATED),
 }
 _LONGEST = 60
+_Meaning = TypeVar("_Meaning")
 _BEFORE = " \t\r\n\"'`*_“”‘’"
 _AFTER = f"{_BEFORE}.!;,"
+_GOOD_MARKS, _BAD_MARKS = " ✅✔☑👍🟢\ufe0f*_", " ❌✗✘👎🔴\ufe0f*_"
 _NEGATED = re.compile(r"[\W_]*[!¬~]")
 """Before a word these turn it round, or leave open what is meant."""
 _NOT_OF_A_KEY = re.compile(r"[\W_]+")
@@ -75,17 +78,29 @@ def plain_word(value: Any) -> str:
 
 def truth_of(value: Any) -> bool | None:
     """What `passed` says. Numbers say nothing: they may be counts."""
-    return value if isinstance(value, bool) else _TRUTH.get(plain_word(value))
+    return value if isinstance(value, bool) else _look_up(value, _TRUTH)
 
 
 def verdict_of(value: Any) -> bool | None:
     """What `verdict` says of the whole work. A bare truth value says nothing."""
-    return _VERDICT.get(plain_word(value))
+    return _look_up(value, _VERDICT)
 
 
 def rule_verdict_of(value: Any) -> FindingVerdict:
     """What is said of one rule. Yes and no may answer the rule's own question: unknown."""
-    return _RULE.get(plain_word(value), FindingVerdict.UNKNOWN)
+    return _look_up(value, _RULE) or FindingVerdict.UNKNOWN
+
+
+def _look_up(value: Any, table: Mapping[str, _Meaning]) -> _Meaning | None:
+    """Return what a word means; a tick beside it may only stand beside a good one."""
+    meaning = table.get(plain_word(value))
+    if meaning is not None or not isinstance(value, str):
+        return meaning
+    for marks, is_good in ((_GOOD_MARKS, True), (_BAD_MARKS, False)):
+        meaning = table.get(plain_word(value[:_LONGEST].strip(marks)))
+        if meaning is not None and (meaning in (True, FindingVerdict.SATISFIED)) is is_good:
+            return meaning
+    return None
 
 
 def says_violated(key: str, value: Any) -> bool:
