@@ -10,6 +10,7 @@ from verification.engine.evidence import NotInspected, SyntaxProblem
 from verification.engine.grammars.registry import MAX_DATA_BYTES, Parsed, grammar
 from verification.engine.grammars.templates import excused
 from verification.engine.grammars.text import decoded, line_and_column, sentence
+from verification.engine.grammars.yaml_12 import read_yaml_12
 
 MAX_DOUBTED_BYTES = 5_000_000
 """In larger files no key is compared with another."""
@@ -20,14 +21,15 @@ _FILLED_IN = re.compile(r"\{%|<%|\{\{[-#/~]|(?:^|[:\-?,\[])[ \t]*\{\{", re.MULTI
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _TWICE = 'The key "{}" stands twice in one mapping.'
 _UNDEFINED = "The alias *{} has no anchor before it."
-# What this parser refuses and the language of today allows, or may one day.
-_DISPUTED = ("unknown directive", "incompatible yaml document", "%yaml directive")
+_LIBYAML_REFUSES = "libyaml refuses this, and the YAML 1.2 parser (py-yaml12) reads it: {}"
+_LIBYAML_READS = "The YAML 1.2 parser (py-yaml12) refuses this, and libyaml reads it: {}"
+_UNKNOWN = ("unknown directive", "incompatible yaml document", "%yaml directive")
 _TAB_INDENTS = re.compile(r""" *\t[ \t]*(?:- |[^\s#,\[\]{}"'][^#]*:(?:\s|$))""")
+_TAB_OR_INDENT = re.compile(r"\b(?:tabs?|indent\w*)\b", re.IGNORECASE)
 _TOO_DEEP = "depth"
-_LAST_FORBIDDEN = 0x1F
 
 
-@grammar("YAML", ".yaml", ".yml", max_bytes=MAX_DATA_BYTES, bytes_per_second=2_000_000)
+@grammar("YAML", ".yaml", ".yml", max_bytes=MAX_DATA_BYTES, bytes_per_second=1_000_000)
 def parse_yaml(_path: str, content: bytes) -> Parsed:
     read = decoded(content)
     if isinstance(read, SyntaxProblem):
@@ -39,8 +41,36 @@ def parse_yaml(_path: str, content: bytes) -> Parsed:
         if _TOO_DEEP in str(getattr(error, "problem", "")):
             return NotInspected("It is nested too deeply to be parsed.")
         problem = _problem(error, read.text)
-        return (excused(problem) if _FILLED_IN.search(read.text) else problem,)
-    return tuple(events.doubts)
+        if _FILLED_IN.search(read.text):
+            return (excused(problem),)
+        return (problem,) if "\0" in read.text else _ask_yaml_12(problem, read.text)
+    refusal = read_yaml_12(read.text)
+    if not isinstance(refusal, SyntaxProblem):
+        return tuple(events.doubts)
+    if _FILLED_IN.search(read.text):
+        return (*events.doubts, excused(refusal))
+    return (*events.doubts, _doubted(refusal, _LIBYAML_READS))
+
+
+def _ask_yaml_12(problem: SyntaxProblem, text: str) -> Parsed:
+    """Hold against the work only what both parsers refuse."""
+    refusal = read_yaml_12(text)
+    if refusal is None:
+        return (_doubted(problem, _LIBYAML_REFUSES),)
+    if isinstance(refusal, NotInspected):
+        line = f" (line {problem.line})" if problem.line else ""
+        return NotInspected(
+            f"{refusal.why} libyaml refuses it: {problem.message.rstrip('.')}{line}."
+        )
+    if problem.certain:
+        return (problem,)
+    # libyaml goes no further than what is only unknown to it.
+    is_doubted = bool(_TAB_OR_INDENT.search(refusal.message))
+    return (problem if is_doubted else refusal,)
+
+
+def _doubted(problem: SyntaxProblem, message: str) -> SyntaxProblem:
+    return replace(problem, message=message.format(problem.message), certain=False)
 
 
 class _Events:
@@ -114,15 +144,15 @@ def _problem(error: yaml.YAMLError, text: str) -> SyntaxProblem:
         mark = error.problem_mark or error.context_mark
         message = ", ".join(part for part in (error.context, error.problem) if part)
         line, column = (mark.line + 1, mark.column + 1) if mark else (0, 0)
-        problem = SyntaxProblem(sentence(message), line, column)
-        return replace(problem, certain=not _is_disputed(message, text, line))
+        certain = not _is_disputed(message, text, line)
+        return SyntaxProblem(sentence(message), line, column, certain)
     if isinstance(error, yaml.reader.ReaderError):
         return _unreadable(error, text)
     return SyntaxProblem(sentence(str(error)))
 
 
 def _is_disputed(message: str, text: str, line: int) -> bool:
-    if any(one in message.lower() for one in _DISPUTED):
+    if any(unknown in message.lower() for unknown in _UNKNOWN):
         return True
     if "tab character" not in message and "cannot start any token" not in message:
         return False
@@ -136,5 +166,5 @@ def _unreadable(error: Any, text: str) -> SyntaxProblem:
     character = error.character if isinstance(error.character, int) else ord(error.character)
     at = text.find(chr(character)) if character <= 0x10FFFF else -1
     line, column = line_and_column(text, at) if at >= 0 else (0, 0)
-    certain = character <= _LAST_FORBIDDEN
-    return SyntaxProblem(f"U+{character:04X}: {error.reason}.", line, column, certain)
+    is_nul = character == 0
+    return SyntaxProblem(f"U+{character:04X}: {error.reason}.", line, column, is_nul)
