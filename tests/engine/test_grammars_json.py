@@ -15,6 +15,9 @@ VALUES = st.recursive(
 )
 MARK = "note 1:1 The file starts with a byte order mark."
 WIDE = "advisory 1:1 The file is UTF-16, and JSON is UTF-8: many parsers refuse it."
+WITH_COMMENTS = "Parsers of JSON with comments read the file."
+JSON_LINES = "It is JSON Lines, one value in each line: no JSON, and the suffix is .jsonl."
+STREAM = "It holds 2 JSON values, one after the other: only parsers of a stream read it."
 TEMPLATE = "It holds template marks, so this does not count: "
 
 
@@ -48,11 +51,28 @@ def test_a_value_in_each_line_is_json_lines(values: list[object]) -> None:
         ('["\\ud800"]', ["advisory 1:3 A text holds half of a surrogate pair: many parsers refuse it."]),
         ('["\\uD83D\\uDE00", "\\\\ud800", "\\u0000"]', []),
         ('["a\0"]', ["hard 1:4 Invalid control character."]),
-        ('{"a": 1} // why', ["hard 1:10 Comments are not JSON."]),
+        ('{"a": 1} // why', [f"advisory 1:10 Comments are not JSON. {WITH_COMMENTS}"]),
+        ('{"a": 1, // b\n/* c */ "a": 2,\n}', [
+            f"advisory 1:10 Comments are not JSON. {WITH_COMMENTS}",
+            'advisory 2:9 The key "a" stands twice in one object.',
+        ]),
+        ('{ // a\n "b" 2}', ["hard 2:6 Expecting ':' delimiter."]),
+        ('{} /* a', ["hard 1:4 Comments are not JSON."]),
+        ('{"a": "http://b}', ["hard 1:7 Unterminated string starting."]),
+        # JSON Lines in a file of the other suffix.
+        ('{"a": 1}\n\n[2]\r\n3\n', [f"advisory 3:1 {JSON_LINES}"]),
+        ('{\n"a": 1\n}\n{\n"b": 2\n}', [f"advisory 4:1 {STREAM}"]),
+        ('{"a": 1}\n{"b": 2\n', ["hard 2:1 Extra data."]),
+        ('{"a": 1} {"b": 2}\n{"c": 3}\n', ["hard 1:10 Extra data."]),
+        ('{"a": 1}\n}\n', ["hard 2:1 Extra data."]),
+        ('{"a": 1}\nThat is all.\n', ["hard 2:1 Extra data."]),
+        ("{'a': 1}", ["hard 1:2 Expecting property name enclosed in double quotes."]),
         ('{"a": 1,\n}', ["hard 1:8 A comma stands before the closing }."]),
         ("[1, ]", ["hard 1:3 A comma stands before the closing ]."]),
         ("```json\n{}\n```", ["hard 1:1 The file starts with a Markdown fence, which is not JSON."]),
         ("[" * 5_000 + "]" * 5_000, ["unknown It is nested too deeply to be parsed."]),
+        ("{" + "/* " * 500_000, ["hard 1:2 Comments are not JSON."]),
+        ('{"a": "' + '\\"' * 500_000, ["hard 1:7 Unterminated string starting."]),
         ('"' + "x" * 1_000_000, ["hard 1:1 Unterminated string starting."]),
     ],
 )  # fmt: skip
@@ -89,7 +109,18 @@ def test_files_known_for_comments_may_hold_them(path: str) -> None:
     content = '{\n  // why\n  "a": "// not a comment", /* b */\n  "c": [1, 2,],\n}'
 
     assert answers(path, content) == []
-    assert answers("other.json", content) == ["hard 2:3 Comments are not JSON."]
+    assert answers("other.json", content) == [
+        f"advisory 2:3 Comments are not JSON. {WITH_COMMENTS}"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("path", "counts"), [("babel.config.json", "advisory"), ("a.json", "hard")]
+)
+def test_files_known_for_json5_may_hold_it(path: str, counts: str) -> None:
+    [answer] = answers(path, "{presets: ['env']}")
+
+    assert answer.startswith(counts)
 
 
 def test_a_text_of_many_remarks_stays_short() -> None:
@@ -146,6 +177,7 @@ def test_a_file_of_broken_lines_is_not_told_line_by_line_for_ever(line: str) -> 
         ("[]", ["advisory It is JSON, but no notebook: there is no list of cells."]),
         ('{"cells": {}}', ["advisory It is JSON, but no notebook: there is no list of cells."]),
         ('{"cells": [', ["hard 1:12 Expecting value."]),
+        ('{"cells": []} // why', ["hard 1:15 Comments are not JSON."]),
         ("\ufeff" '{"cells": [{}]}', [MARK]),
     ],
 )  # fmt: skip

@@ -20,6 +20,10 @@ _NO_NUMBER = "{} is not JSON."
 _LONE = "A text holds half of a surrogate pair: many parsers refuse it."
 _WIDE = "The file is {}, and JSON is UTF-8: many parsers refuse it."
 _COMMENT = "Comments are not JSON."
+_WITH_COMMENTS = "Parsers of JSON with comments read the file."
+_JSON_LINES = "It is JSON Lines, one value in each line: no JSON, and the suffix is .jsonl."
+_STREAM = "It holds {} JSON values, one after the other: only parsers of a stream read it."
+_JSON5 = "A parser of JSON5 may read it."
 _TRAILING = "A comma stands before the closing {}."
 _MAX_SHOWN_KEY = 80
 _TOKEN = re.compile(r'("(?:[^"\\]|\\.)*"|[{}\[\]]|NaN|-?Infinity)(\s*:)?', re.DOTALL)
@@ -31,8 +35,14 @@ _TAKES_COMMENTS = re.compile(
     r"|(^|/)\.vscode/|(^|/)\.devcontainer/|\.jsonc$",
     re.IGNORECASE,
 )
-_STRING_OR_COMMENT = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
-_STRING_OR_TRAILING_COMMA = re.compile(r'"(?:[^"\\\n]|\\.)*"|,(?=\s*[}\]])')
+_MAY_BE_JSON5 = re.compile(
+    r"(^|/)(babel\.config|\.babelrc|renovate|\.renovaterc)\.json$", re.IGNORECASE
+)
+# What never closes is one token, too: it is searched once, not from each mark in it.
+_STRING = r'"(?:[^"\\\n]|\\.)*+"?'
+_STRING_OR_COMMENT = re.compile(_STRING + r"|//[^\n]*|/\*.*?\*/|/\*.*", re.DOTALL)
+_STRING_OR_TRAILING_COMMA = re.compile(_STRING + r"|,(?=\s*[}\]])", re.DOTALL)
+_SPACE = re.compile(r"[ \t\r\n]*")
 _ESCAPE = re.compile(
     r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
     r"|(?P<lone>u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
@@ -53,8 +63,52 @@ def parse_json(path: str, content: bytes) -> Parsed:
     try:
         doubts = Reader().doubts(text)
     except json.JSONDecodeError as error:
-        return (*remarks, broken(text, error))
+        return (*remarks, *_weigh(path, text, error))
     return (*remarks, *doubts)
+
+
+def _weigh(path: str, text: str, error: json.JSONDecodeError) -> list[SyntaxProblem]:
+    """Hold against the work only what is none of the languages that `.json` files are written in."""
+    problem = broken(text, error)
+    name = path.lower()
+    if not problem.certain or not name.endswith((".json", ".jsonc")):
+        return [problem]
+    if _MAY_BE_JSON5.search(path):
+        return [replace(problem, message=f"{problem.message} {_JSON5}", certain=False)]
+    if error.msg == "Extra data" and (count := _count_values(text)):
+        is_lines = count == sum(1 for line in text.split("\n") if line.strip())
+        message = _JSON_LINES if is_lines else _STREAM.format(count)
+        return [replace(problem, message=message, certain=False)]
+    bare = _STRING_OR_COMMENT.sub(_blanked, text)
+    if bare == text:
+        return [problem]
+    try:
+        doubts = Reader().doubts(_STRING_OR_TRAILING_COMMA.sub(_blanked, bare))
+    except json.JSONDecodeError as other:
+        # The first problem may be a comment; this one is none.
+        return [broken(bare, other) if problem.message == _COMMENT else problem]
+    return [replace(problem, message=f"{problem.message} {_WITH_COMMENTS}", certain=False), *doubts]
+
+
+def _count_values(text: str) -> int:
+    """How many values begin each on a line of its own; 0 where the text holds something else."""
+    decoder = json.JSONDecoder(parse_int=len, parse_float=len)
+    count, end = 0, _skip_space(text, 0)
+    while end < len(text):
+        try:
+            _, start = decoder.raw_decode(text, end)
+        except json.JSONDecodeError:
+            return 0
+        end = _skip_space(text, start)
+        if end < len(text) and "\n" not in text[start:end]:
+            return 0
+        count += 1
+    return count
+
+
+def _skip_space(text: str, at: int) -> int:
+    space = _SPACE.match(text, at)
+    return space.end() if space else at
 
 
 class Reader:
@@ -165,6 +219,9 @@ def _doubt(message: str, text: str, at: int) -> SyntaxProblem:
     return SyntaxProblem(message, *line_and_column(text, at), certain=False)
 
 
-def _blanked(found: re.Match[str]) -> str:
-    token = found.group()
-    return token if token.startswith('"') else re.sub(r"[^\n]", " ", token)
+def _blanked(match: re.Match[str]) -> str:
+    token = match.group()
+    is_open = token.startswith("/*") and (len(token) < 4 or not token.endswith("*/"))
+    if is_open or token.startswith('"'):
+        return token
+    return " " * len(token) if "\n" not in token else re.sub(r"[^\n]", " ", token)

@@ -58,6 +58,8 @@ def _ask_yaml_12(problem: SyntaxProblem, text: str) -> Parsed:
     if refusal is None:
         return (_doubted(problem, _LIBYAML_REFUSES),)
     if isinstance(refusal, NotInspected):
+        if not problem.certain:
+            return (problem,)
         line = f" (line {problem.line})" if problem.line else ""
         return NotInspected(
             f"{refusal.why} libyaml refuses it: {problem.message.rstrip('.')}{line}."
