@@ -8,6 +8,7 @@ from tests.tables import check_rows
 TEMPLATE = "It holds template marks, so this does not count: "
 LIBYAML_REFUSES = "libyaml refuses this, and the YAML 1.2 parser (py-yaml12) reads it: "
 LIBYAML_READS = "The YAML 1.2 parser (py-yaml12) refuses this, and libyaml reads it: "
+FOR_1_2 = "for the parser of YAML 1.2. libyaml refuses it: "
 TOO_NEW = "It needs TOML 1.1, which many parsers do not read yet: "
 
 
@@ -63,6 +64,33 @@ def test_yaml_without_a_remark(content: str | bytes) -> None:
 )  # fmt: skip
 def test_what_is_said_about_yaml(content: str | bytes, expected: str) -> None:
     assert answers("a.yaml", content) == answers("a.yml", content) == [expected]
+
+
+# Each alias holds two of the alias before it: a million times the text.
+LAUGHS = "- &a0 [x, x]\n" + "".join(f"- &a{n} [*a{n - 1}, *a{n - 1}]\n" for n in range(1, 25))
+NO_TOKEN = "While scanning for the next token, found character that cannot start any token."
+LONG = "a: " + "x" * 3_000_000 + "\n"
+
+
+@check_rows(
+    ("content", "expected"),
+    [
+        (LAUGHS, []),
+        (LAUGHS + "-\tx\n", [f"advisory 26:2 {LIBYAML_REFUSES}{NO_TOKEN}"]),
+        (LAUGHS + "a: b\n", ["hard 26:1 While parsing a block collection, did not find expected '-' indicator."]),
+        # Each anchor would be copied with all anchors in it.
+        ("!t &a [" * 200 + "x, " * 20_000 + "]" * 200, []),
+        ("- " * 90_000 + "a", []),
+        ("? " * 40_000 + "a", []),
+        ("[" + ": " * 5_000 + "]", ["hard 1:2 While parsing a flow node, did not find expected node content."]),
+        ("[" * 300 + ":x" + "]" * 300, [f"unknown It is nested too deeply {FOR_1_2}While parsing a flow node, did not find expected node content (line 1)."]),
+        (LONG, []),
+        (LONG + "b: [\n\t1\n\t]\n", ["advisory 4:1 While scanning a plain scalar, found a tab character that violates indentation."]),
+        (LONG + "[", [f"unknown It is too large {FOR_1_2}While scanning a simple key, could not find expected ':' (line 3)."]),
+    ],
+)  # fmt: skip
+def test_hostile_yaml_is_parsed_within_bounds(content: str, expected: list[str]) -> None:
+    assert answers("a.yaml", content) == expected
 
 
 @pytest.mark.parametrize(
