@@ -58,6 +58,9 @@ def test_yaml_without_a_remark(content: str | bytes) -> None:
         ("a: '\x80'\n", f"advisory 1:5 {LIBYAML_REFUSES}U+0080: control characters are not allowed."),
         ("a: '\x1b'\n", f"advisory 1:5 {LIBYAML_REFUSES}U+001B: control characters are not allowed."),
         ("a: 1\nb: [c,\nd]\n", f"advisory 3:1 {LIBYAML_READS}Invalid indentation in flow construct."),
+        # What json.dumps writes into a text.
+        ('a: "\\ud83d\\ude00"\n', "advisory 1:7 Both YAML parsers refuse surrogate pairs in escapes, as JSON has them: While parsing a quoted scalar, found invalid Unicode character escape code."),
+        ('a: "\\ud83d"\nb: [\n', "hard 1:7 While parsing a quoted scalar, found invalid Unicode character escape code."),
         # libyaml stops at what is only unknown to it; what both refuse comes later.
         ("%FOO x\n---\na: b: c\n", "hard 3:5 Mapping values are not allowed in this context."),
     ],
@@ -76,6 +79,7 @@ LONG = "a: " + "x" * 3_000_000 + "\n"
     ("content", "expected"),
     [
         (LAUGHS, []),
+        (LAUGHS + "- \"*\"\n- '*.txt'\n- \"0 */2 * *\"\n- 'a &b'\n- !x\n  &c d\n- '&'\n- {a: *a1, \"*\": &d e}\n", []),
         (LAUGHS + "-\tx\n", [f"advisory 26:2 {LIBYAML_REFUSES}{NO_TOKEN}"]),
         (LAUGHS + "a: b\n", ["hard 26:1 While parsing a block collection, did not find expected '-' indicator."]),
         # Each anchor would be copied with all anchors in it.

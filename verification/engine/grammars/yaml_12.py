@@ -36,12 +36,15 @@ _DEPTH_LIMIT = "recursion limit"
 _NO_ANCHOR = "unknown anchor"
 _PANIC = "PanicException"
 # Every alias and anchor, and much in texts and comments that is none.
-_NAME = r"[^ \t\r\n\[\]{},]+"
-_ALIAS = re.compile(rf"(?<![0-9A-Za-z*])\*{_NAME}")
-_ANCHOR = re.compile(rf"(?<![0-9A-Za-z&])&{_NAME}")
+_START = r"(?<![^ \t\r\n\[\]{},:\ufeff])"
+_MAY_BE_ALIAS = re.compile(rf"{_START}\*(?![ \t\r\n\[\]{{}},])")
+_MAY_BE_ANCHOR = re.compile(rf"{_START}&(?![ \t\r\n\[\]{{}},])")
+# What is replaced may stand in a text: the quote that ends the text is left.
+_NAME = r"[^ \t\r\n\[\]{},\"']+"
+_ALIAS = re.compile(rf"{_START}\*{_NAME}")
 _PROPERTIES = re.compile(
-    rf"(?P<before>(?<![^ \t\r\n\[\]{{}},:])![^ \t\r\n\[\]{{}},]{{0,200}}[ \t\r\n]{{1,200}})?"
-    rf"(?P<anchor>{_ANCHOR.pattern})(?P<after>[ \t\r\n]{{1,200}}!)?"
+    rf"(?P<before>{_START}![^ \t\r\n\[\]{{}},]{{0,200}}[ \t\r\n]{{1,200}})?"
+    rf"(?P<anchor>{_START}&{_NAME})(?P<after>[ \t\r\n]{{1,200}}!)?"
 )
 
 _stack_size = threading.Lock()
@@ -66,8 +69,8 @@ def read_yaml_12(text: str) -> SyntaxProblem | NotInspected | None:
 
 def _written_out(text: str) -> float:
     """At most so many characters are read and copied."""
-    anchors = len(_ANCHOR.findall(text)) if "&" in text else 0
-    aliases = len(_ALIAS.findall(text)) if anchors and "*" in text else 0
+    anchors = len(_MAY_BE_ANCHOR.findall(text)) if "&" in text else 0
+    aliases = len(_MAY_BE_ALIAS.findall(text)) if anchors and "*" in text else 0
     levels = min(anchors, aliases)
     # An anchor holds anchors, which are copied with it. An alias holds what stands before it, with
     # the aliases in it: together most where all anchors have equally many.

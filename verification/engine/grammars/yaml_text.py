@@ -23,6 +23,8 @@ _TWICE = 'The key "{}" stands twice in one mapping.'
 _UNDEFINED = "The alias *{} has no anchor before it."
 _LIBYAML_REFUSES = "libyaml refuses this, and the YAML 1.2 parser (py-yaml12) reads it: {}"
 _LIBYAML_READS = "The YAML 1.2 parser (py-yaml12) refuses this, and libyaml reads it: {}"
+_SURROGATES = "Both YAML parsers refuse surrogate pairs in escapes, as JSON has them: {}"
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
 _UNKNOWN = ("unknown directive", "incompatible yaml document", "%yaml directive")
 _TAB_INDENTS = re.compile(r""" *\t[ \t]*(?:- |[^\s#,\[\]{}"'][^#]*:(?:\s|$))""")
 _TAB_OR_INDENT = re.compile(r"\b(?:tabs?|indent\w*)\b", re.IGNORECASE)
@@ -64,6 +66,8 @@ def _ask_yaml_12(problem: SyntaxProblem, text: str) -> Parsed:
         return NotInspected(
             f"{refusal.why} libyaml refuses it: {problem.message.rstrip('.')}{line}."
         )
+    if _SURROGATE.search(text) and not read_yaml_12(_SURROGATE.sub(r"\\uFFFD", text)):
+        return (_doubted(problem, _SURROGATES),)
     if problem.certain:
         return (problem,)
     # libyaml goes no further than what is only unknown to it.
