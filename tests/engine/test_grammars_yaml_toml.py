@@ -9,6 +9,7 @@ TEMPLATE = "It holds template marks, so this does not count: "
 LIBYAML_REFUSES = "libyaml refuses this, and the YAML 1.2 parser (py-yaml12) reads it: "
 LIBYAML_READS = "The YAML 1.2 parser (py-yaml12) refuses this, and libyaml reads it: "
 FOR_1_2 = "for the parser of YAML 1.2. libyaml refuses it: "
+NO_TOKEN = "While scanning for the next token, found character that cannot start any token."
 TOO_NEW = "It needs TOML 1.1, which many parsers do not read yet: "
 
 
@@ -19,6 +20,7 @@ TOO_NEW = "It needs TOML 1.1, which many parsers do not read yet: "
         "a: !secret b\n",
         "a: {{ b }}\n",
         "a: &x 1\nb: *x\n",
+        "a:\tb\n-1:\t\t-2\n",
         "<<: {a: 1}\n<<: {b: 1}\n",
         "1: a\n'1': b\n",
         "on: [push]\nrun: ${{ matrix.a }}\n",
@@ -57,6 +59,7 @@ def test_yaml_without_a_remark(content: str | bytes) -> None:
         ("%YAML 1.3\n---\na\n", f"advisory 1:1 {LIBYAML_REFUSES}Found incompatible YAML document."),
         ("a: '\x80'\n", f"advisory 1:5 {LIBYAML_REFUSES}U+0080: control characters are not allowed."),
         ("a: '\x1b'\n", f"advisory 1:5 {LIBYAML_REFUSES}U+001B: control characters are not allowed."),
+        ("?\ta\n: &b.c\td\n", f"advisory 1:2 {LIBYAML_REFUSES}{NO_TOKEN}"),
         ("a: 1\nb: [c,\nd]\n", f"advisory 3:1 {LIBYAML_READS}Invalid indentation in flow construct."),
         # What json.dumps writes into a text.
         ('a: "\\ud83d\\ude00"\n', "advisory 1:7 Both YAML parsers refuse surrogate pairs in escapes, as JSON has them: While parsing a quoted scalar, found invalid Unicode character escape code."),
@@ -71,7 +74,6 @@ def test_what_is_said_about_yaml(content: str | bytes, expected: str) -> None:
 
 # Each alias holds two of the alias before it: a million times the text.
 LAUGHS = "- &a0 [x, x]\n" + "".join(f"- &a{n} [*a{n - 1}, *a{n - 1}]\n" for n in range(1, 25))
-NO_TOKEN = "While scanning for the next token, found character that cannot start any token."
 LONG = "a: " + "x" * 3_000_000 + "\n"
 
 

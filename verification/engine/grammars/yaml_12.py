@@ -35,6 +35,8 @@ _REFUSAL = re.compile(r"YAML parse error: (.*) at byte \d+ line (\d+) column (\d
 _DEPTH_LIMIT = "recursion limit"
 _NO_ANCHOR = "unknown anchor"
 _PANIC = "PanicException"
+# The parser refuses tabs here, which YAML 1.2 allows: they separate, and do not indent.
+_SEPARATION = re.compile(r"(?<=[?:])([ \t]++)(?![?:-](?:[ \t\r\n]|\Z))")
 # Every alias and anchor, and much in texts and comments that is none.
 _START = r"(?<![^ \t\r\n\[\]{},:\ufeff])"
 _MAY_BE_ALIAS = re.compile(rf"{_START}\*(?![ \t\r\n\[\]{{}},])")
@@ -121,6 +123,8 @@ def _parse(text: str) -> SyntaxProblem | NotInspected | None:
     import yaml12
 
     try:
+        if "\t" in text:
+            text = _SEPARATION.sub(lambda blanks: " " * len(blanks[0]), text)
         yaml12.parse_yaml(_FIRST_DOCUMENT + text, multi=True, handlers={"!_": _stop})
     except _Parsed:
         return None
