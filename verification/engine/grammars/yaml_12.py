@@ -20,7 +20,9 @@ MAX_LEVELS = 100_000
 _MAX_HASHED_CHARS = 200_000_000
 """A key is hashed whole, with the keys in it."""
 _MAX_DOUBLINGS = 22
-_STACK_BYTES = 1_000_000
+"""Beyond it even one character is written out more than MAX_CHARS times."""
+_STACK_PAGE = 1 << 16
+"""Systems take multiples of their pages only."""
 _STACK_BYTES_PER_LEVEL = 3_000
 """Measured are 1,107 at most."""
 _LEVELS_OF_USUAL_STACK = 1_000
@@ -104,7 +106,9 @@ def _read(text: str) -> SyntaxProblem | NotInspected | None:
     answers: list[SyntaxProblem | NotInspected | None] = []
     thread = threading.Thread(target=lambda: answers.append(_parse(text)), daemon=True)
     with _stack_size:
-        usual = threading.stack_size(_STACK_BYTES + levels * _STACK_BYTES_PER_LEVEL)
+        usual = threading.stack_size(
+            _STACK_PAGE * (16 + levels * _STACK_BYTES_PER_LEVEL // _STACK_PAGE)
+        )
         try:
             thread.start()
         except RuntimeError:
@@ -112,7 +116,7 @@ def _read(text: str) -> SyntaxProblem | NotInspected | None:
         finally:
             threading.stack_size(usual)
     thread.join()
-    return answers[0]
+    return answers[0] if answers else NotInspected(_FAILED)
 
 
 def _count_indicators(text: str, mark: str) -> int:
@@ -131,8 +135,8 @@ def _parse(text: str) -> SyntaxProblem | NotInspected | None:
     except ValueError as error:
         return _refusal(str(error))
     except BaseException as error:
-        # A panic of the parser is no Exception, and blames no file.
-        if type(error).__name__ != _PANIC:
+        # A panic of the parser is no Exception. Its limits blame no file.
+        if not isinstance(error, MemoryError) and type(error).__name__ != _PANIC:
             raise
     return NotInspected(_FAILED)
 
