@@ -21,6 +21,7 @@ TOO_NEW = "It needs TOML 1.1, which many parsers do not read yet: "
         "a: {{ b }}\n",
         "a: &x 1\nb: *x\n",
         "a:\tb\n-1:\t\t-2\n",
+        "a: [\n  'b'\n]\nc:\n  d: {\n    'e': [\n      'f'\n  ]}\n  g: |\n    ]\n    h\n",
         "<<: {a: 1}\n<<: {b: 1}\n",
         "1: a\n'1': b\n",
         "on: [push]\nrun: ${{ matrix.a }}\n",
@@ -59,6 +60,7 @@ def test_yaml_without_a_remark(content: str | bytes) -> None:
         ("%YAML 1.3\n---\na\n", f"advisory 1:1 {LIBYAML_REFUSES}Found incompatible YAML document."),
         ("a: '\x80'\n", f"advisory 1:5 {LIBYAML_REFUSES}U+0080: control characters are not allowed."),
         ("a: '\x1b'\n", f"advisory 1:5 {LIBYAML_REFUSES}U+001B: control characters are not allowed."),
+        ("a: [\n  'b',\n]\nc: &d.e f\n", f"advisory 4:6 {LIBYAML_REFUSES}While scanning an anchor, did not find expected alphabetic or numeric character."),
         ("?\ta\n: &b.c\td\n", f"advisory 1:2 {LIBYAML_REFUSES}{NO_TOKEN}"),
         ("a: 1\nb: [c,\nd]\n", f"advisory 3:1 {LIBYAML_READS}Invalid indentation in flow construct."),
         # What json.dumps writes into a text.

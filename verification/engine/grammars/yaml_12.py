@@ -39,6 +39,10 @@ _NO_ANCHOR = "unknown anchor"
 _PANIC = "PanicException"
 # The parser refuses tabs here, which YAML 1.2 allows: they separate, and do not indent.
 _SEPARATION = re.compile(r"(?<=[?:])([ \t]++)(?![?:-](?:[ \t\r\n]|\Z))")
+# It reads `]` below the first letter of its key behind plain text, and refuses it behind quotes.
+_INDENTATION = "Invalid indentation."
+_BEFORE_CLOSING = re.compile(r"^([^\n]*+)\n(?=[ \t]*+[\]}])", re.MULTILINE)
+_BLOCK = re.compile(r"[|>][-+0-9]*[ \t]*(?:#.*)?\r?$")
 # Every alias and anchor, and much in texts and comments that is none.
 _START = r"(?<![^ \t\r\n\[\]{},:\ufeff])"
 _MAY_BE_ALIAS = re.compile(rf"{_START}\*(?![ \t\r\n\[\]{{}},])")
@@ -124,11 +128,25 @@ def _count_indicators(text: str, mark: str) -> int:
 
 
 def _parse(text: str) -> SyntaxProblem | NotInspected | None:
+    if "\t" in text:
+        text = _SEPARATION.sub(lambda blanks: " " * len(blanks[0]), text)
+    refusal = _parse_strictly(text)
+    if isinstance(refusal, SyntaxProblem) and refusal.message == _INDENTATION:
+        indented = _BEFORE_CLOSING.sub(_indent_closing, text)
+        if indented != text and _parse_strictly(indented) is None:
+            return None
+    return refusal
+
+
+def _indent_closing(before: re.Match[str]) -> str:
+    # The first line of a block says how far the block is indented.
+    return before[0] if _BLOCK.search(before[1]) else f"{before[0]} "
+
+
+def _parse_strictly(text: str) -> SyntaxProblem | NotInspected | None:
     import yaml12
 
     try:
-        if "\t" in text:
-            text = _SEPARATION.sub(lambda blanks: " " * len(blanks[0]), text)
         yaml12.parse_yaml(_FIRST_DOCUMENT + text, multi=True, handlers={"!_": _stop})
     except _Parsed:
         return None
