@@ -47,11 +47,18 @@ _BAD_LABEL = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _GOOD_LABEL = re.compile(rf"{_NAMED}(?:✅\s{{0,2}})?{_GOOD}(?!\w|\s*[|/])", re.IGNORECASE)
-_BAD_BELOW = re.compile(
-    rf"^[#\s]{{0,8}}(?:(?:final|overall|my|the)\s)?{_NAME}[:\s]{{0,6}}\n+\s{{0,4}}"
-    rf"(?:{BAD_MARK}\s{{0,2}})?{_BAD}[.!\s]{{0,6}}$",
-    re.IGNORECASE | re.MULTILINE,
-)
+
+
+def _below_heading(words: str, marks: str) -> re.Pattern[str]:
+    """A heading that names a verdict, and the verdict alone in the next line."""
+    return re.compile(
+        rf"^[#\s]{{0,8}}(?:(?:final|overall|my|the)\s)?{_NAME}[:\s]{{0,6}}\n+\s{{0,4}}"
+        rf"(?:{marks}\s{{0,2}})?{words}[.!{marks[1:-1]}\s]{{0,6}}$",
+        re.IGNORECASE | re.MULTILINE,
+    )
+
+
+_BAD_BELOW, _GOOD_BELOW = _below_heading(_BAD, BAD_MARK), _below_heading(_GOOD, "[✅]")
 _BAD_ALONE = re.compile(
     rf"^[\W_]{{0,12}}(?:(?:overall|result)\W{{1,3}})?"
     rf"(?:{_BAD}(?<!against)(?<!void)|i[’']m sorry,? but no)(?:[\W_]{{0,8}}$|\s?[–—:-]\s(?!\d|none|no\b))",
@@ -71,10 +78,6 @@ _TABLE_HEAD = re.compile(
     r"^[ \t]{0,9}\|[^\n]{0,500}\n[ \t]{0,9}\|?[ \t]{0,9}:?-{2,80}[-:| \t]{0,300}$", re.MULTILINE
 )
 
-_GOOD_BELOW = re.compile(
-    rf"^[#\s]{{0,8}}(?:(?:final|overall|my|the)\s)?{_NAME}[:\s]{{0,6}}\n+\s{{0,4}}(?:✅\s{{0,2}})?{_GOOD}[.!✅\s]{{0,6}}$",
-    re.IGNORECASE | re.MULTILINE,
-)
 _NEGATED_PASS = re.compile(r"\b(?:not|never|cannot|none)\b|n[’']t\b|\bfalse\b", re.IGNORECASE)
 
 _IS_SUPPOSED = re.compile(
