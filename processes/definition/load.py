@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import Any
 
 from processes.definition.model import (
@@ -29,6 +30,8 @@ NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
 MAX_NAME = 80
 MAX_TITLE = 200
 MAX_ATTEMPTS = 100
+MAX_PATHS = 50
+MAX_PATH_CHARS = 500
 RISK_LEVELS = {
     "low": "low",
     "high": "high",
@@ -205,6 +208,8 @@ def _policy(fields: Fields) -> ProcessPolicy:
     gates_without_sandbox = static.word(
         "gates_without_sandbox", tuple(GatesWithoutSandbox), GatesWithoutSandbox.UNDECIDED
     )
+    nowhere: tuple[str, ...] = ()
+    syntax_advisory_paths = static.read("syntax_advisory_paths", _paths, nowhere)
     static.close(kept=tuple(static.values))
     outcome = fields.mapping("outcome_policy")
     infra_as_warning = outcome.flag("treat_verifier_infra_as_warning")
@@ -215,6 +220,7 @@ def _policy(fields: Fields) -> ProcessPolicy:
         lint_commands=LintCommands(lint_commands),
         gate_seconds=gate_seconds,
         gates_without_sandbox=GatesWithoutSandbox(gates_without_sandbox),
+        syntax_advisory_paths=syntax_advisory_paths,
         max_attempts=fields.read(
             "max_attempts", lambda value: value.integer(1, MAX_ATTEMPTS), None
         ),
@@ -226,6 +232,24 @@ def _policy(fields: Fields) -> ProcessPolicy:
     )
     fields.close(kept=("output_contract",))
     return policy
+
+
+def _paths(value: Value) -> tuple[str, ...] | None:
+    """Read paths inside of the workspace, with wildcards or without."""
+    entries = [value] if value.is_scalar else value.entries("a list of paths")
+    if entries is None:
+        return None
+    if len(entries) > MAX_PATHS:
+        value.complain("value.too_many", f"{value.path} may hold at most {MAX_PATHS} paths.")
+        return None
+    texts = [entry.text(limit=MAX_PATH_CHARS) for entry in entries]
+    for entry, text in zip(entries, texts, strict=True):
+        pure = PurePosixPath(text or "")
+        if text == "":
+            entry.complain("value.empty", f"{entry.path} must not be empty.")
+        elif text and (pure.is_absolute() or ".." in pure.parts):
+            entry.complain("value.path", f"{text[:100]!r} lies outside the workspace.")
+    return tuple(text for text in texts if text)
 
 
 def _remediation(fields: Fields) -> dict[str, Any]:

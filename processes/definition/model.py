@@ -298,6 +298,8 @@ class ProcessPolicy:
     gate_seconds: Mapping[str, int] = field(default_factory=dict, hash=False)
     """By gate, 1 to 1,800: what it may take in place of the usual."""
     gates_without_sandbox: GatesWithoutSandbox = GatesWithoutSandbox.UNDECIDED
+    syntax_advisory_paths: tuple[str, ...] = ()
+    """Files, folders and wildcards: what does not parse there is a warning at most."""
     max_attempts: int | None = None
     auto_commit: AutoCommit = AutoCommit.BUILD_OR_TESTS
     treat_verifier_infra_as_warning: bool = False

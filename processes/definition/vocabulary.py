@@ -111,6 +111,7 @@ PLACES: Mapping[str, Place] = {
         "lint_commands": tuple(LintCommands),
         "gate_seconds": (),
         "gates_without_sandbox": tuple(GatesWithoutSandbox),
+        "syntax_advisory_paths": (),
     },
     "verification.policy.static_checks.gate_seconds": dict.fromkeys(GATES, ()),
     "verification.policy.semantic_checks[]": {

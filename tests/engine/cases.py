@@ -64,6 +64,7 @@ def case(
     expected_outputs: Sequence[str] = (),
     files: Files | None = None,
     tool_policy: ToolSuccessPolicy = ToolSuccessPolicy.ALL_TOOLS_HARD,
+    syntax_advisory_paths: Sequence[str] = (),
     flags: Flags = Flags(),  # noqa: B008 - frozen
     tier: int = 1,
     gates: Sequence[str] = (),
@@ -88,7 +89,9 @@ def case(
         name="process",
         phases=(other, phase),
         rules=tuple(rules),
-        policy=ProcessPolicy(tool_success_policy=tool_policy),
+        policy=ProcessPolicy(
+            tool_success_policy=tool_policy, syntax_advisory_paths=tuple(syntax_advisory_paths)
+        ),
         remediation=remediation or {},
     )
     submitted.setdefault("output", OUTPUT)

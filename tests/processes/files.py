@@ -66,7 +66,7 @@ verification:
     mode: static_first
     max_attempts: 4
     auto_commit: judge_is_enough
-    static_checks: {tool_success_policy: method_resilient, lint_commands: plan, gates_without_sandbox: medium, gate_seconds: {test: 600}, syntax_policy: all}
+    static_checks: {tool_success_policy: method_resilient, lint_commands: plan, gates_without_sandbox: medium, gate_seconds: {test: 600}, syntax_advisory_paths: [samples/*], syntax_policy: all}
     semantic_checks:
       - {id: extra, check: Look twice., severity: error, enforcement: hard}
       - {name: helper, capability: browser}

@@ -118,7 +118,7 @@ def _found_row(found: Answer) -> dict[str, Any]:
 def _parsed_row(parsed: Parsed) -> Any:
     if isinstance(parsed, NotInspected):
         return {"why": parsed.why}
-    return [[one.message, one.line, one.column, one.certain, one.note] for one in parsed]
+    return [astuple(problem) for problem in parsed]
 
 
 def _send(answers: BinaryIO, content: Iterable[bytes]) -> None:

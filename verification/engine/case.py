@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from processes.definition.model import Definition, Phase
-from verification.engine.evidence import Probe, Submission, Workspace
+from verification.engine.evidence import Base, Probe, Submission, Workspace
 from verification.engine.judges.asking import CustomAnswer, Judge
 from verification.engine.verifier import VerifierSpec
 
@@ -67,7 +67,8 @@ class CustomVerifiers(Protocol):
 class Ports:
     """`clock` gives monotonic seconds. `judge` None: no model can be asked from here.
 
-    `gates` None: this installation has no sandbox, so that none was lost.
+    `gates` None: this installation has no sandbox, so that none was lost. `base` None: nobody
+    submitted the workspace as it was before the work.
     """
 
     workspace: Workspace
@@ -76,3 +77,4 @@ class Ports:
     judge: Judge | None = None
     custom: CustomVerifiers | None = None
     gates: Gates | None = None
+    base: Base | None = None

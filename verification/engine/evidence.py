@@ -93,6 +93,13 @@ class Workspace(Protocol):
         """
 
 
+class Base(Workspace, Protocol):
+    """The workspace as it was before the work."""
+
+    def holds(self, sha256: str) -> bool:
+        """Return whether some file had this content, under whatever path."""
+
+
 @dataclass(frozen=True, slots=True)
 class SyntaxProblem:
     """Why a file does not parse. `line` and `column` count from 1; 0 is unknown."""
@@ -104,6 +111,8 @@ class SyntaxProblem:
     """False: worth saying, never worth failing for (ragged CSV, a duplicate key)."""
     note: bool = False
     """True: worth a remark that counts for nothing (a byte order mark)."""
+    since: str = ""
+    """The version of the language from which on this is no problem, as in 3.12; "": it always is."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,9 @@ class MemoryWorkspace:
     def read(self, path: str) -> bytes:
         return self.contents[path]
 
+    def holds(self, sha256: str) -> bool:
+        return any(file.sha256 == sha256 for file in self.files)
+
     @property
     def files(self) -> tuple[SubmittedFile, ...]:
         """As a submission names them."""

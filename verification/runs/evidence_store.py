@@ -104,6 +104,20 @@ class StoredWorkspace:
         return read_content(self.project, self.files[path][0])
 
 
+class StoredBase:
+    """The workspace as it was before a run's work."""
+
+    def __init__(self, project: UUID, files: Mapping[str, Digest]) -> None:
+        self._workspace = StoredWorkspace(project, files)
+        self._digests = frozenset(sha256 for sha256, _size in files.values())
+
+    def read(self, path: str) -> bytes:
+        return self._workspace.read(path)
+
+    def holds(self, sha256: str) -> bool:
+        return sha256 in self._digests
+
+
 def read_content(project: UUID, sha256: str) -> bytes:
     """As `read_blob`, of a content that is known by its name alone."""
     try:

@@ -22,6 +22,7 @@ from verification.engine.verifier import ENGINE_BUILD
 from verification.runs import casting, events, leases, statements
 from verification.runs.evidence_store import StoredWorkspace
 from verification.runs.finish import finish
+from verification.runs.gating.base import stored_base
 from verification.runs.gating.ports import unreached
 from verification.runs.gating.sandboxed import SandboxGates
 from verification.runs.holding import LeaseLost
@@ -110,7 +111,9 @@ def _load(lease: Lease, begun: Begun, *, in_sandbox: bool) -> tuple[Work, Case, 
             gates = SandboxGates(work, begun, files, workspace, lease, probe().code_lines)
         else:
             gates = unreached(case)
-    return work, case, Ports(workspace, probe(), time.monotonic, judge, custom(), gates), judge
+    base = stored_base(work)
+    ports = Ports(workspace, probe(), time.monotonic, judge, custom(), gates, base)
+    return work, case, ports, judge
 
 
 def _save_tier(lease: Lease, begun: Begun, report: TierReport) -> None:

@@ -112,6 +112,7 @@ def test_everything_a_file_can_say_is_read() -> None:
     assert definition.policy.gates_without_sandbox is GatesWithoutSandbox.MEDIUM
     assert (phase.gates_without_sandbox, phase.may_lower_tier) == (GatesWithoutSandbox.MEDIUM, True)
     assert definition.policy.gate_seconds == {"test": 600}
+    assert definition.policy.syntax_advisory_paths == ("samples/*",)
     assert definition.policy.review.sample_rate == 0.1
     assert definition.remediation["strategies"] == [{"id": "s"}]
     assert phase.deliverables == (Deliverable("a-b.md", "first"), Deliverable("c.csv", ""))

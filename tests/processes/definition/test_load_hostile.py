@@ -263,6 +263,21 @@ RULE = "verification:\n  rules:\n  - {name: r, check: c, "
             )
             for odd in (0, 1801, "soon", "[5]")
         ),
+        *(
+            (
+                f"{HEAD}verification: {{policy: {{static_checks: "
+                f"{{syntax_advisory_paths: {odd}}}}}}}\n",
+                f"verification.policy.static_checks.syntax_advisory_paths{place}",
+            )
+            for odd, place in (
+                ("[a, ../b]", "[1]"),
+                ("/etc", ""),
+                ('[""]', "[0]"),
+                (f"[{'x' * 501}]", "[0]"),
+                (f"[{'x, ' * 51}]", ""),
+                ("{a: b}", ""),
+            )
+        ),
         (
             HEAD + RULE.replace("name: r", f"name: {'x' * 201}") + "}\n",
             "verification.rules[0].name",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from processes.definition.model import Enforcement, Target
@@ -30,8 +30,20 @@ def changed_paths(files_changed: Json) -> tuple[str, ...]:
 
 def changed_files_of(submission: Submission) -> frozenset[str]:
     """Submitted files that tool calls name, by path."""
+    return _named_files(submission, submission.tool_calls)
+
+
+def certainly_changed_files(submission: Submission, diff: Iterable[str]) -> frozenset[str]:
+    """Submitted files that a change, a diff with these paths, or a call that did not fail names."""
+    calls = [call for call in submission.tool_calls if call.success is not False]
     tree = tree_of(submission.files)
-    named = [path for call in submission.tool_calls for path in changed_paths(call.files_changed)]
+    of_diff = {file.path for path in diff if (file := tree.at(path))}
+    return _named_files(submission, calls) | of_diff | (submission.changed or frozenset())
+
+
+def _named_files(submission: Submission, calls: Sequence[ToolCall]) -> frozenset[str]:
+    tree = tree_of(submission.files)
+    named = [path for call in calls for path in changed_paths(call.files_changed)]
     places = Places(tree, named)
     placed = (places.of(path) for path in dict.fromkeys(named))
     return frozenset(

@@ -18,6 +18,13 @@ MAX_DATA_BYTES = 50_000_000
 BASE_SECONDS = 2.0
 MAX_SECONDS = 30.0
 
+TOO_DEEP = "It is nested too deeply to be parsed."
+TOO_MUCH_MEMORY = "It takes too much memory to be parsed."
+PYTHON_GAVE_UP = "The Python parser ended with code -6."
+"""What ruff does where its stack or its memory is used up."""
+BEYOND_BOUNDS = frozenset({TOO_DEEP, TOO_MUCH_MEMORY, PYTHON_GAVE_UP})
+"""Why a file could not be parsed that is too large or too deep for its parser."""
+
 Parsed = tuple[SyntaxProblem, ...] | NotInspected
 Parse = Callable[[str, bytes], Parsed]
 
@@ -109,8 +116,8 @@ def _spared(parse: Parse, language: str, is_certain: bool) -> Parse:
         try:
             return parse(path, content)
         except RecursionError:
-            return NotInspected("It is nested too deeply to be parsed.")
+            return NotInspected(TOO_DEEP)
         except MemoryError:
-            return NotInspected("It takes too much memory to be parsed.")
+            return NotInspected(TOO_MUCH_MEMORY)
 
     return spared

@@ -36,6 +36,7 @@ from verification.engine.tiers import TierReport
 from verification.runs import casting, statements, worker
 from verification.runs.beside.looking import Wanted
 from verification.runs.evidence_store import Digest, StoredWorkspace
+from verification.runs.gating.base import stored_base
 from verification.runs.gating.ports import reported
 from verification.runs.holding import Hold, LeaseLost
 from verification.runs.judging import StoredJudge
@@ -151,7 +152,8 @@ def _cast(
     judge = casting.judge_of(hold, loaded.work, begun)
     workspace = StoredWorkspace(loaded.work.project_uuid, loaded.files)
     gates = reported(loaded.work.run_id, case) if case.phase.gates else None
-    ports = Ports(workspace, worker.probe(), time.monotonic, judge, worker.custom(), gates)
+    base = stored_base(loaded.work)
+    ports = Ports(workspace, worker.probe(), time.monotonic, judge, worker.custom(), gates, base)
     return case, ports, judge
 
 

@@ -17,7 +17,7 @@ from verification.engine.gating.running import leading_to
 from verification.engine.gating.sandbox import SandboxLost
 from verification.engine.gating.stages import SECURITY, Part
 from verification.engine.outcome import Status
-from verification.runs.evidence_store import Digest, StoredWorkspace
+from verification.runs.evidence_store import Digest, StoredBase, StoredWorkspace
 from verification.runs.gating.keeping import keep_base
 from verification.runs.gating.trial import State, Trial
 from verification.runs.models import BaseFile
@@ -50,9 +50,19 @@ class Base:
 
 def base_of(work: Work) -> State | None:
     """None, where no base was submitted."""
-    rows = BaseFile.objects.filter(run=work.run_id).values_list("path", "blob__sha256", "size")
-    files: dict[str, Digest] = {path: (sha256, size) for path, sha256, size in rows}
+    files = _files_of(work)
     return State(files, StoredWorkspace(work.project_uuid, files)) if files else None
+
+
+def stored_base(work: Work) -> StoredBase | None:
+    """None, where no base was submitted."""
+    files = _files_of(work)
+    return StoredBase(work.project_uuid, files) if files else None
+
+
+def _files_of(work: Work) -> dict[str, Digest]:
+    rows = BaseFile.objects.filter(run=work.run_id).values_list("path", "blob__sha256", "size")
+    return {path: (sha256, size) for path, sha256, size in rows}
 
 
 def against_base(

@@ -1,9 +1,10 @@
-"""The lines that a unified diff adds."""
+"""The lines that a unified diff adds, and what stood there before."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from verification.engine.patches import read_patch
 from verification.engine.reports.model import (
@@ -33,6 +34,20 @@ _NO_FILE = "/dev/null"
 _PREFIXES = frozenset({"a/b/", "i/w/", "c/i/", "c/w/", "o/w/", "1/2/"})
 
 
+@dataclass(slots=True)
+class Hunk:
+    """One place of a file: its lines before and after, context and all. `start` counts from 1."""
+
+    start: int
+    before: list[str] = field(default_factory=list)
+    after: list[str] = field(default_factory=list)
+
+    @property
+    def index(self) -> int:
+        """Where `after` begins among the new file's lines, from 0; of no lines, the place behind."""
+        return self.start - 1 if self.after else self.start
+
+
 def lines_of_diff(diff: str) -> Mapping[str, frozenset[int]]:
     """By path, as the new files have it, the lines that are new or differ; counted from 1.
 
@@ -41,6 +56,19 @@ def lines_of_diff(diff: str) -> Mapping[str, frozenset[int]]:
     Raises:
         Unreadable: a hunk is cut short or is of no file, or the diff is one of a merge.
     """
+    return _read(diff).changed()
+
+
+def hunks_of_diff(diff: str) -> Mapping[str, Sequence[Hunk]]:
+    """By path, as the new files have it, what the diff replaces; of a renamed file it may be nothing.
+
+    Raises:
+        Unreadable: as `lines_of_diff`.
+    """
+    return _read(diff).hunks()
+
+
+def _read(diff: str) -> _Reader:
     if len(diff) > MAX_REPORT_BYTES:
         raise Unreadable("The diff is too large.")
     reader = _Reader()
@@ -48,7 +76,7 @@ def lines_of_diff(diff: str) -> Mapping[str, frozenset[int]]:
     # Other line ends than this one stand within the lines of the files.
     for line in text.removesuffix("\n").split("\n"):
         reader.take(line)
-    return reader.changed()
+    return reader
 
 
 class _Reader:
@@ -56,6 +84,7 @@ class _Reader:
 
     def __init__(self) -> None:
         self._changed: dict[str, set[int]] = {}
+        self._hunks: dict[str, list[Hunk]] = {}
         self._mark = ""
         self._old_path = ""
         self._path: str | None = None
@@ -78,9 +107,16 @@ class _Reader:
             self._begin(line)
 
     def changed(self) -> Mapping[str, frozenset[int]]:
+        self._close()
+        return {path: frozenset(lines) for path, lines in self._changed.items() if path}
+
+    def hunks(self) -> Mapping[str, Sequence[Hunk]]:
+        self._close()
+        return {path: hunks for path, hunks in self._hunks.items() if path}
+
+    def _close(self) -> None:
         if self._old_left or self._new_left:
             raise Unreadable("The diff is cut short.")
-        return {path: frozenset(lines) for path, lines in self._changed.items() if path}
 
     def _begin(self, line: str) -> None:
         found = _HUNK.match(line)
@@ -88,6 +124,7 @@ class _Reader:
             raise Unreadable("A hunk of the diff is of no file, or of no lines.")
         self._old_left, self._new_left = int(found["old"] or "1"), int(found["new"] or "1")
         self._line = int(found["start"])
+        self._hunks.setdefault(self._path, []).append(Hunk(self._line))
 
     def _inside(self, line: str) -> None:
         kind = line[:1]
@@ -99,6 +136,10 @@ class _Reader:
         self._new_left -= is_new
         if not (is_old or is_new) or self._old_left < 0 or self._new_left < 0:
             raise Unreadable("A hunk of the diff does not hold what its head says.")
+        if self._path:
+            hunk = self._hunks[self._path][-1]
+            hunk.before += [line[1:]] * is_old
+            hunk.after += [line[1:]] * is_new
         if kind == "+" and self._path and 0 < self._line <= MAX_LINE:
             self._changed.setdefault(self._path, set()).add(self._line)
         self._line += is_new
