@@ -73,7 +73,7 @@ def test_a_pattern_that_cannot_run_is_said_to_be_so(probe: ChildProbe) -> None:
 
 
 def test_python_is_read_by_a_current_grammar_with_line_and_column(probe: ChildProbe) -> None:
-    current = b"type X = int\ndef f[T](a: T): ...\nx = t'{1}'\n"
+    current = b"match x:\n    case [1, *_]: pass\n"
     broken = b"x = 1\nif True print(2)\n# ruff: noqa\n"
 
     fine, found = probe.syntax([("a.py", current), ("b.py", broken)])

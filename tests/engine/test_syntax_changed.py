@@ -198,3 +198,23 @@ def test_a_file_that_is_too_large_is_told_only_where_it_was_declared() -> None:
 
     assert findings(files, tool_calls=(call_of("a.py"),)) == []
     assert [str(one.verdict) for one in findings(files, deliverables=["a.py"])] == ["unknown"]
+
+
+def test_syntax_that_the_project_says_it_needs_is_no_problem() -> None:
+    problem = SyntaxProblem("It is new.", 1, certain=False, since="3.12")
+
+    class NewProbe(InProcessProbe):
+        def syntax(self, sources: Sequence[tuple[str, bytes]]) -> Sequence[Sequence[SyntaxProblem]]:
+            return [[problem] if path.endswith(".py") else [] for path, _ in sources]
+
+    files = {
+        "new/pyproject.toml": 'requires-python = ">=3.12"\n',
+        "new/a.py": "x",
+        "old/a.py": "x",
+    }
+
+    found = CHECKS["syntax"].look(
+        case(files=files), Ports(MemoryWorkspace(files), NewProbe(), FixedClock())
+    )
+
+    assert [one.path for one in found if isinstance(one, Finding)] == ["old/a.py"]

@@ -1,4 +1,8 @@
-"""Python by a current grammar, whatever interpreter runs here: ruff's parser, one call a batch."""
+"""Python by a current grammar, whatever interpreter runs here: ruff's parser, and the compiler.
+
+Ruff reads each batch twice, as the oldest and as the newest version of Python. What both refuse is
+certain; what one of them refuses names its version. What the compiler alone refuses is told last.
+"""
 
 from __future__ import annotations
 
@@ -7,33 +11,46 @@ import os
 import re
 import subprocess
 import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from verification.adapters.probe_wire import scratch_prefix, scratch_root
 from verification.adapters.python_brackets import unclosed_bracket
+from verification.adapters.python_compile import VERSION, Compiled, compile_python
+from verification.adapters.python_encoding import as_utf8
 from verification.engine.evidence import NotInspected, SyntaxProblem
 from verification.engine.grammars import PYTHON, Parsed, foreign
 from verification.engine.grammars.notebook import in_cell, python_cells
 from verification.engine.grammars.templates import excused, mark_at
-from verification.engine.grammars.text import offset_of, sentence, undecodable, wide_encoding
+from verification.engine.grammars.text import offset_of, sentence
 
-GRAMMAR_VERSION = "py314"
+OLDEST, NEWEST = "3.11", "3.14"
 TIMEOUT_SECONDS = 20
+_RULES = (
+    "E9", "F404", "F406", "F407", "F622", "F701", "F702", "F704", "F706", "F707", "PLE0115",
+    "PLE0117", "PLE0118", "PLE1142", "PLE1700",
+)  # fmt: skip
+"""What the grammar refuses, and what the compiler does behind it: a `return` outside of functions."""
 _OPTIONS = (
     "check", "--isolated", "--no-cache", "--quiet", "--exit-zero", "--ignore-noqa",
-    "--no-respect-gitignore", "--select", "E9", "--target-version", GRAMMAR_VERSION,
-    "--output-format", "json",
+    "--no-respect-gitignore", "--select", ",".join(_RULES), "--output-format", "json",
 )  # fmt: skip
-_SYNTAX = frozenset({None, "invalid-syntax", "E999"})
+_SYNTAX = frozenset({None, "invalid-syntax", "E999", *_RULES})
+_OF_NOTEBOOKS = frozenset({None, "invalid-syntax", "E999", "F701", "F702", "F706"})
+"""The others hold of a file. Cells may wait, and each may begin with an import from `__future__`."""
+_OF_SCOPES = frozenset({"F406", "PLE0115", "PLE0117", "PLE0118"})
+"""Ruff knows scopes less well than the compiler does, which has to agree."""
+_OF_FUTURE = frozenset({"F404", "F407"})
+_RELATIVE_IMPORT = re.compile(r"[^\n]*\bfrom\s+\.")
+_OF_KERNELS = frozenset({"F704", "PLE1142"})
+"""Interactive windows wait at the top of a cell, too."""
+_CELL_MARK = re.compile(r"^# ?%%", re.MULTILINE)
 _AT_END = "unexpected EOF while parsing"
-_NEWER = "syntax was added in Python"
-_CODING = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
-_OTHER_ENCODING = SyntaxProblem("The file is not in the encoding that it names.", 1)
-_WIDE = SyntaxProblem("The file is UTF-16, and Python is UTF-8.", 1, 1)
+_NEWER = re.compile(r"on Python 3\.\d+ \(syntax was added in Python (3\.\d+)\)")
+_ONLY_OLDER = "Python {} reads it, Python {} does not: {}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,22 +62,37 @@ class _Source:
     cells: tuple[int, ...] = ()
     """Numbers of a notebook's code cells in the notebook as submitted."""
 
+    @property
+    def is_stub(self) -> bool:
+        """Type checkers read it, and no interpreter."""
+        return self.name.endswith(".pyi")
+
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class RuffProblem:
     problem: SyntaxProblem
+    rule: str | None = None
     cell: int = 0
     is_at_end: bool = False
 
+    @property
+    def place(self) -> tuple[int, int, int]:
+        return (self.cell, self.problem.line, self.problem.column)
 
-_Row = list[_Told] | NotInspected
+
+RuffAnswer = list[RuffProblem] | NotInspected
 
 
 def parse_python(files: Sequence[tuple[str, bytes]]) -> list[Parsed]:
     """Parse (path, content) pairs of Python and of notebooks' code, answered in their order."""
     prepared = [_prepared(number, path, content) for number, (path, content) in enumerate(files)]
-    rows = _rows([one for one in prepared if isinstance(one, _Source)])
-    return [_parsed(one, rows[one.name]) if isinstance(one, _Source) else one for one in prepared]
+    sources = [one for one in prepared if isinstance(one, _Source)]
+    newest = _ask_ruff(sources, NEWEST)
+    oldest = _ask_ruff([source for source in sources if not source.cells], OLDEST)
+    return [
+        _parse(one, newest[one.name], oldest.get(one.name, [])) if isinstance(one, _Source) else one
+        for one in prepared
+    ]
 
 
 def _prepared(number: int, path: str, content: bytes) -> _Source | Parsed:
@@ -71,7 +103,7 @@ def _prepared(number: int, path: str, content: bytes) -> _Source | Parsed:
     answer = foreign(PYTHON, content)
     if answer is not None:
         return answer
-    text = _as_utf8(content)
+    text = as_utf8(content)
     if isinstance(text, SyntaxProblem):
         return (text,)
     suffix = ".pyi" if path.lower().endswith(".pyi") else ".py"
@@ -87,48 +119,30 @@ def _notebook(cells: Sequence[str]) -> bytes:
     return json.dumps(whole).encode()
 
 
-def _as_utf8(content: bytes) -> bytes | SyntaxProblem:
-    """Python's own rule: UTF-8, unless one of the first two lines names another encoding."""
-    if wide_encoding(content):
-        return _WIDE
-    try:
-        content.decode()
-    except UnicodeDecodeError as error:
-        problem = undecodable(content, error)
-    else:
-        return content
-    for line in content.split(b"\n", 2)[:2]:
-        named = _CODING.match(line)
-        if named:
-            try:
-                return content.decode(named[1].decode()).encode()
-            except (LookupError, ValueError):
-                return _OTHER_ENCODING
-    return problem
-
-
-def _rows(sources: Sequence[_Source]) -> dict[str, _Row]:
+def _ask_ruff(sources: Sequence[_Source], version: str) -> dict[str, RuffAnswer]:
     """Ask for all at once; when that fails, for each half, so that one spoils no other."""
     if not sources:
         return {}
-    found = _asked(sources)
+    found = _ask_at_once(sources, version)
     if isinstance(found, dict):
         return {one.name: found.get(one.name, []) for one in sources}
     if len(sources) == 1:
         return {sources[0].name: found}
     half = len(sources) // 2
-    return _rows(sources[:half]) | _rows(sources[half:])
+    return _ask_ruff(sources[:half], version) | _ask_ruff(sources[half:], version)
 
 
-def _asked(sources: Sequence[_Source]) -> dict[str, _Row] | NotInspected:
+def _ask_at_once(sources: Sequence[_Source], version: str) -> dict[str, RuffAnswer] | NotInspected:
+    target = f"--target-version=py{version.replace('.', '')}"
     try:
         if len(sources) == 1:
             [only] = sources
-            return _read(_call("--stdin-filename", only.name, "-", content=only.content))
+            ended = _call(target, "--stdin-filename", only.name, "-", content=only.content)
+            return _read(ended)
         prefix, root = scratch_prefix(os.getpid()), scratch_root()
         with tempfile.TemporaryDirectory(prefix=prefix, dir=root) as folder:
             _write(folder, sources)
-            return _read(_call(folder))
+            return _read(_call(target, folder))
     except (OSError, ValueError, subprocess.TimeoutExpired) as error:
         return NotInspected(f"The Python parser failed: {type(error).__name__}.")
 
@@ -158,41 +172,79 @@ def _ruff() -> str:
     return str(find_ruff_bin())
 
 
-def _read(ended: subprocess.CompletedProcess[bytes]) -> dict[str, _Row] | NotInspected:
+def _read(ended: subprocess.CompletedProcess[bytes]) -> dict[str, RuffAnswer] | NotInspected:
     if ended.returncode:
         return NotInspected(f"The Python parser ended with code {ended.returncode}.")
-    found: dict[str, _Row] = {}
+    found: dict[str, RuffAnswer] = {}
     for one in json.loads(ended.stdout):
         row = found.setdefault(Path(one["filename"]).name, [])
         if one["code"] not in _SYNTAX:
             found[Path(one["filename"]).name] = NotInspected("The Python parser did not read it.")
         elif isinstance(row, list):
-            row.append(_told(one))
+            row.append(_ruff_problem(one))
     return found
 
 
-def _told(one: Any) -> _Told:
-    message = one["message"].removeprefix("SyntaxError: ").replace("\0", "NUL")
-    place = one["location"]
+def _ruff_problem(row: Any) -> RuffProblem:
+    message = row["message"].removeprefix("SyntaxError: ").replace("\0", "NUL")
+    place = row["location"]
+    newer = _NEWER.search(message)
     problem = SyntaxProblem(
-        sentence(message), place["row"], place["column"], certain=_NEWER not in message
+        sentence(message),
+        place["row"],
+        place["column"],
+        certain=newer is None,
+        since=newer[1] if newer else "",
     )
-    return _Told(problem, one.get("cell") or 0, message == _AT_END)
+    return RuffProblem(problem, row["code"], row.get("cell") or 0, message == _AT_END)
 
 
-def _parsed(source: _Source, row: _Row) -> Parsed:
-    if isinstance(row, NotInspected):
-        return row
-    told = _one_a_line(row)
+def _parse(source: _Source, newest: RuffAnswer, oldest: RuffAnswer) -> Parsed:
+    if isinstance(newest, NotInspected):
+        return newest
     if source.cells:
+        of_cells = [one for one in newest if one.rule in _OF_NOTEBOOKS]
+        told = _first_of_each_line(of_cells)
         return tuple(in_cell(one.problem, source.cells[one.cell - 1]) for one in told)
-    problems = [one.problem for one in told]
-    if not problems:
-        return ()
     text = source.content.decode()
+    compiled = None if source.is_stub else compile_python(text)
+    newest = [one for one in newest if not _is_of_own_module(text, one)]
+    if newest:
+        return _problems_of_all(text, newest, oldest, compiled)
+    if isinstance(oldest, NotInspected):
+        return ()
+    newer = _newest_syntax(oldest)
+    problem = compiled.problem if compiled else None
+    if problem and not (newer and _is_later(newer.since, VERSION)):
+        return (problem,)
+    return (newer,) if newer and not source.is_stub else ()
+
+
+def _problems_of_all(
+    text: str,
+    newest: Sequence[RuffProblem],
+    oldest: RuffAnswer,
+    compiled: Compiled | None,
+) -> Parsed:
+    """What the newest version refuses; certain where no version of Python is known to read it."""
+    is_read_here = compiled is not None and compiled.problem is None
+    is_refused = bool(compiled and compiled.problem and compiled.problem.certain)
+    places = None if isinstance(oldest, NotInspected) else {one.place for one in oldest}
+    problems = []
+    for one in _first_of_each_line(newest):
+        problem = one.problem
+        if is_read_here or (places is not None and one.place not in places):
+            reads = VERSION if is_read_here else OLDEST
+            message = _ONLY_OLDER.format(reads, NEWEST, problem.message)
+            problem = replace(problem, message=message, certain=False)
+        elif (one.rule in _OF_SCOPES and not is_refused) or _is_of_kernels(text, one):
+            problem = replace(problem, certain=False)
+        problems.append(problem)
     first = problems[0]
     if mark_at(text, offset_of(text, first.line, first.column)):
         return (excused(first),)
+    if not first.certain:
+        return tuple(problems)
     bracket = unclosed_bracket(text)
     if bracket is None:
         return tuple(problems)
@@ -200,10 +252,39 @@ def _parsed(source: _Source, row: _Row) -> Parsed:
     return (*(one for one in problems if one.line < bracket.line), bracket)
 
 
-def _one_a_line(row: Sequence[_Told]) -> list[_Told]:
-    """The first of each line: what follows there is told by a parser that has lost its way."""
-    found: dict[tuple[int, int], _Told] = {}
+def _is_of_own_module(text: str, one: RuffProblem) -> bool:
+    """Whether ruff takes a module of the work's own, `.__future__`, for Python's."""
+    start = offset_of(text, one.problem.line, 1)
+    return one.rule in _OF_FUTURE and bool(_RELATIVE_IMPORT.match(text, start))
+
+
+def _is_of_kernels(text: str, one: RuffProblem) -> bool:
+    """Whether an interactive window, such as that of an editor, reads what the compiler does not."""
+    if not _CELL_MARK.search(text):
+        return False
+    start = offset_of(text, one.problem.line, 1)
+    return one.rule in _OF_KERNELS or text[start : start + 200].lstrip()[:1] in ("%", "!")
+
+
+def _newest_syntax(oldest: Sequence[RuffProblem]) -> SyntaxProblem | None:
+    """The first place with the syntax that came last, of what the oldest version does not know."""
+    newer = [one.problem for one in oldest if one.problem.since]
+    return max(newer, key=lambda problem: _numbers(problem.since), default=None)
+
+
+def _is_later(version: str, than: str) -> bool:
+    return _numbers(version) > _numbers(than)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, version.split(".")))
+
+
+def _first_of_each_line(row: Sequence[RuffProblem]) -> Iterator[RuffProblem]:
+    """What follows in a line is told by a parser that has lost its way."""
+    seen: set[tuple[int, int]] = set()
     for one in row:
-        if not one.is_at_end or not found:
-            found.setdefault((one.cell, one.problem.line), one)
-    return list(found.values())
+        line = (one.cell, one.problem.line)
+        if line not in seen and not (one.is_at_end and seen):
+            seen.add(line)
+            yield one

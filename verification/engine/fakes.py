@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import time
+import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -128,7 +128,9 @@ def _parsed(path: str, content: bytes) -> Parsed:
     if grammar.parse:
         return grammar.parse(path, content)
     try:
-        ast.parse(content)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(content, path, "exec", dont_inherit=True)
     except SyntaxError as error:
         return (SyntaxProblem(f"{error.msg}.", error.lineno or 0, error.offset or 0),)
     except (ValueError, RecursionError) as error:
