@@ -166,20 +166,3 @@ def test_what_is_said_about_json_lines(content: str | bytes, told: list[str]) ->
 @pytest.mark.parametrize("line", ["{", '{"a": {{ b }}}', '{"a": 1, "a": 2}'])
 def test_a_file_of_broken_lines_is_not_told_line_by_line_for_ever(line: str) -> None:
     assert len(answers("a.jsonl", f"{line}\n" * 100_000)) == 10
-
-
-@pytest.mark.parametrize(
-    ("content", "told"),
-    [
-        ('{"cells": [{"cell_type": "markdown", "source": "x"}], "nbformat": 4}', []),
-        ('{"worksheets": [{"cells": [{}]}]}', []),
-        ('{"cells": [], "nbformat": 4}', ["advisory The notebook has no cells."]),
-        ("[]", ["advisory It is JSON, but no notebook: there is no list of cells."]),
-        ('{"cells": {}}', ["advisory It is JSON, but no notebook: there is no list of cells."]),
-        ('{"cells": [', ["hard 1:12 Expecting value."]),
-        ('{"cells": []} // why', ["hard 1:15 Comments are not JSON."]),
-        ("\ufeff" '{"cells": [{}]}', [MARK]),
-    ],
-)  # fmt: skip
-def test_what_is_said_about_notebooks(content: str, told: list[str]) -> None:
-    assert answers("a.ipynb", content) == told

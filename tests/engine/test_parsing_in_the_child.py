@@ -10,7 +10,16 @@ from tests.engine.grammar_answers import shown
 from verification.adapters.probe import ChildProbe
 
 RECORD = json.dumps({"id": 1, "name": "é", "price": 12.5, "tags": ["a", "b"], "none": None})
-CELL = json.dumps({"cell_type": "code", "source": ["x = 1\n"], "outputs": ["A" * 20_000]})
+CELL = json.dumps(
+    {
+        "cell_type": "code",
+        "execution_count": 1,
+        "metadata": {},
+        "outputs": [{"output_type": "stream", "name": "stdout", "text": "A" * 20_000}],
+        "source": ["x = 1\n"],
+    }
+)
+VERSION = '"metadata": {}, "nbformat": 4, "nbformat_minor": 4'
 LARGE = 40_000_000
 DEEP = 5_000
 DEEP_FILES = {
@@ -62,8 +71,7 @@ def test_deep_nesting_in_any_language_costs_an_answer_at_most(probe: ChildProbe)
 
 
 def test_a_notebook_is_read_as_json_and_its_code_as_python(probe: ChildProbe) -> None:
-    code = {"cell_type": "code", "source": "print 'a'"}
-    text = json.dumps({"cells": [code], "x": 1}).replace('"x": 1', '"x": 1, "x": 2')
+    text = f'{{"cells": [{CELL}], {VERSION}, "nbformat": 4}}'.replace("x = 1", "print 'a'")
 
     found = asked(probe, {"a.ipynb": text, "b.ipynb": text[:-1], "c.py": "x = 1\n"})
 
@@ -98,7 +106,7 @@ def test_a_file_that_takes_too_long_is_unknown_and_spoils_no_other() -> None:
     [
         ("a.json", "[", f"{RECORD},", "1]"),
         ("a.jsonl", "", f"{RECORD}\n", ""),
-        ("a.ipynb", '{"cells": [', f"{CELL},", f"{CELL}]}}"),
+        ("a.ipynb", f'{{{VERSION}, "cells": [', f"{CELL},", f"{CELL}]}}"),
         ("a.yaml", "", f"- {RECORD}\n", ""),
         ("a.csv", "one,two,three\n", 'é,"a, b",3\n', ""),
         ("a.tsv", "one\ttwo\tthree\n", "é\ta\t3\n", ""),

@@ -1,4 +1,4 @@
-"""Notebooks: JSON with cells. The code of Python's is handed on to Python's own parser."""
+"""Notebooks: JSON with cells, in the schema of their format. Code of Python goes to its own parser."""
 
 from __future__ import annotations
 
@@ -9,16 +9,19 @@ from typing import Any
 
 from verification.engine.evidence import SyntaxProblem
 from verification.engine.grammars.json_text import parse_json
+from verification.engine.grammars.notebook_schema import schema_problems
 from verification.engine.grammars.registry import MAX_DATA_BYTES, Parsed, grammar
+from verification.engine.grammars.text import decoded
 
 NOTEBOOK = "notebook"
 MAX_CODE_CHARS = 5_000_000
+MAX_DIGITS = 18
 _NO_CELLS = "The notebook has no cells."
 _NO_NOTEBOOK = "It is JSON, but no notebook: there is no list of cells."
 
 
 @grammar(
-    NOTEBOOK, ".ipynb", max_bytes=MAX_DATA_BYTES, bytes_per_second=3_000_000, start_seconds=1.0
+    NOTEBOOK, ".ipynb", max_bytes=MAX_DATA_BYTES, bytes_per_second=3_000_000, start_seconds=2.0
 )
 def parse_notebook(path: str, content: bytes) -> Parsed:
     found = parse_json(path, content)
@@ -28,7 +31,15 @@ def parse_notebook(path: str, content: bytes) -> Parsed:
     cells = _cells(notebook)
     if cells is None:
         return (*found, SyntaxProblem(_NO_NOTEBOOK, certain=False))
-    return found if cells else (*found, SyntaxProblem(_NO_CELLS, certain=False))
+    if not cells:
+        found = (*found, SyntaxProblem(_NO_CELLS, certain=False))
+    read = decoded(content)
+    # What parses as JSON is a text.
+    return (
+        found
+        if isinstance(read, SyntaxProblem)
+        else (*found, *schema_problems(notebook[0], read.text))
+    )
 
 
 def python_cells(content: bytes) -> dict[int, str]:
@@ -50,9 +61,14 @@ def in_cell(problem: SyntaxProblem, cell: int) -> SyntaxProblem:
 def _opened(content: bytes) -> tuple[Any] | None:
     """The notebook's value in a tuple; None: it does not parse."""
     try:
-        return (json.loads(content, parse_int=len, parse_float=len),)
+        return (json.loads(content, parse_int=_bounded, parse_float=len),)
     except ValueError:
         return None
+
+
+def _bounded(digits: str) -> int:
+    """The number, as far as anybody asks for it: int() refuses those of more than 4,300 digits."""
+    return int(digits) if len(digits) <= MAX_DIGITS else len(digits)
 
 
 def _cells(opened: tuple[Any]) -> list[Any] | None:
