@@ -66,6 +66,22 @@ def test_a_file_of_broken_statements_is_told_in_a_few_lines() -> None:
         ("a.tsx", "const a = <A<string> b={1}/>;"),
         ("a.go", "package a\n\nfunc F[T any](a T) {}\n"),
         ("a.rs", "fn f() -> impl Fn() + '_ { async move {} }"),
+        ("a.rb", "def f(a:, **) = a => {b:}\nputs <<~A\n  #{x ? 1 : 2}\nA\nx = %w[a b]\n"),
+        ("a.gemspec", "Gem::Specification.new { |s| s.name = 'a' }\n"),
+        ("a.rb", "# encoding: latin-1\nx = '\xe9'\n".encode("latin-1")),
+        ("a.php", "<?php\nenum A: string { case B = 'b'; }\nfinal class C { public function __construct(private readonly int $x) {} }\n"),
+        ("a.php", "<html><?php if ($x): ?><p><?= $y ?></p><?php endif; ?></html>\n"),
+        ("a.php", "<?php\n$x = '\xe9';\n".encode("latin-1")),
+        ("a.css", "a:is(b, c)::before { color: #fff !important; width: calc(1px + 2 * 3%); }\n"),
+        ("a.html", "<!doctype html>\n<title>a</title>\n<p>b<br>c\n<input disabled value=x>\n<script>if (a < b) {}</script>\n"),
+        ("a.html", b"<meta charset=windows-1252><p>\xe9</p>\n"),
+        # What the languages have and the grammars do not.
+        ("a.rs", "fn f() { check(str![[r\"x\"]]); }\n"),
+        ("a.rs", "#!/usr/bin/env cargo\n---cargo\n[dependencies]\n---\nfn main() {}\n"),
+        ("a.css", "@media (400px <= width < 700px) { a { b: c } }\n@container x (width > 1px) { a { b: c } }\n"),
+        ("a.css", "a { src: url(../b.eot?#iefix); *zoom: 1; filter: progid:A.B(c='d', e=1); }\n"),
+        ("a.css", "@keyframes x { 6.5% { a: b } entry 0% { a: b } }\n.a { & .b-🥕 { c: d } --x: 1 / 2 [; }\n".replace(" [", "")),
+        ("a.html", "<p>a -> b, 3 > 2, 1 < 2, salt & pepper</p><textarea>ul > li { a: \"b }</textarea>\n"),
         ("a.java", "sealed interface S permits P {}\nrecord P(int x) implements S {}"),
         ("a.sh", "#!/bin/sh\nif [ -n \"$1\" ]; then cat <<E\n$((1 + 2))\nE\nfi\n"),
         # Other things have these names as well.
@@ -86,12 +102,15 @@ def test_sources_without_a_remark(path: str, content: str) -> None:
         ("a.go", "package a\nfunc f() {\n\tx := 1 +\n}\n", "advisory 3:9 This does not fit the grammar: `+`."),
         ("a.rs", "fn f() { let x = ; }", "advisory 1:16 This does not fit the grammar: `=`."),
         ("a.java", "class A { void f( { } }", "advisory 1:18 `)` is missing here."),
-        ("a.sh", "if true; then\necho x\n", "advisory 3:1 `fi` is missing here."),
-        ("a.js", "let a = '\xe9'".encode("latin-1"), "advisory 1:10 The file is not valid UTF-8."),
-        ("a.js", "let a = 1".encode("utf-16"), "advisory 1:1 The file is UTF-16, and most tools read UTF-8."),
-        ("a.js", "```js\nlet a\n```", "advisory 1:1 " + FENCED.format("JavaScript")),
-        ("a.js", "var a = {{ x|safe }};", f"note 1:10 {TEMPLATE}This does not fit the grammar: `{{ x|safe }}`."),
-        ("a.js", "{% if x %}\nlet a = 1;\n{% endif %}", f"note 1:2 {TEMPLATE}This does not fit the grammar: `% if x %`."),
+        ("a.rb", "def f\n  x = [1, 2\nend\n", "advisory 1:1 This does not fit the grammar: `def f`."),
+        ("a.php", "<?php\n$x = 1;\n$y = = 2;\n", "advisory 3:6 This does not fit the grammar: `=`."),
+        ("a.css", "a { b: c;\n", "advisory 1:10 `}` is missing here."),
+        ("a.css", "a { b: c; }\nd { e f; }\n", "advisory 2:5 This does not fit the grammar: `e f;`."),
+        ("a.css", "@media (width < 1px { a { b: c } }\n", "advisory 1:15 This does not fit the grammar: `<`."),
+        ("a.html", "<p>a</p\n<p>b</p>\n", "advisory 1:8 `>` is missing here."),
+        ("a.html", "<div class=\"a>b</div>\n", "advisory 1:1 This does not fit the grammar: `<div class=\"a>b</div>`."),
+        ("a.html", "<ul><li>a</li>li>b</li></ul>\n", "advisory 1:18 This does not fit the grammar: `b`."),
+        ("a.html", "{% if x %}<p\n{% endif %}</p\n", f"note 2:14 {TEMPLATE}This does not fit the grammar: `p`."),
     ],
 )  # fmt: skip
 def test_what_is_said_about_sources(path: str, content: str | bytes, told: str) -> None:
@@ -107,6 +126,10 @@ def test_what_is_said_about_sources(path: str, content: str | bytes, told: str) 
         ("a.go", "package a\nvar x = " + "(" * DEEP + "1" + ")" * DEEP),
         ("a.rs", "fn f() { let x = " + "(" * DEEP + "1" + ")" * DEEP + "; }"),
         ("a.java", "class A { int x = " + "(" * DEEP + "1" + ")" * DEEP + "; }"),
+        ("a.rb", "x = " + "[" * DEEP + "1" + "]" * DEEP),
+        ("a.php", "<?php $x = " + "(" * DEEP + "1" + ")" * DEEP + ";"),
+        ("a.css", "a { b: " + "c(" * DEEP + ")" * DEEP + " }"),
+        ("a.html", "<b>" * 100 + "</b>" * 100),
         ("a.sh", "echo " + "$(" * DEEP + "a" + ")" * DEEP),
     ],
 )
@@ -114,7 +137,9 @@ def test_deep_sources_are_read_like_any_other(path: str, content: str) -> None:
     assert answers(path, content) == []
 
 
-@pytest.mark.parametrize("path", ["a.js", "a.ts", "a.go", "a.rs", "a.java", "a.sh"])
+@pytest.mark.parametrize(
+    "path", ["a.js", "a.ts", "a.go", "a.rs", "a.java", "a.sh", "a.rb", "a.css"]
+)
 def test_a_deep_source_that_never_closes_is_told_once(path: str) -> None:
     [found] = answers(path, "(" * 100_000)
 

@@ -71,7 +71,7 @@ def syntax(case: Case, ports: Ports) -> Iterator[Observation]:
     # What counts most is asked first: others may use up the time.
     small.sort(
         key=lambda file: (
-            file.path not in declared, file.path not in blamed, not _is_certain(file.path)
+            not _is_certain(file.path), file.path not in declared, file.path not in blamed
         )
     )  # fmt: skip
     asking = _Asking(ports, case.verifier.limits.syntax_seconds)

@@ -13,6 +13,7 @@ from verification.engine.claims.settlement import Artefact, ArtefactKind, Counte
 from verification.engine.claims.spans import Span, without
 from verification.engine.claims.submitted_texts import SubmittedText
 from verification.engine.grammars import grammar_of
+from verification.engine.grammars.registry import HTML
 
 HEADING = "# Unconfirmed Appendix\n\nNothing that was submitted confirms these claims.\n"
 NOWHERE = "stands nowhere in the texts"
@@ -51,12 +52,18 @@ def part(text: str, claims: Sequence[CountedClaim]) -> Parted:
     return Parted(without(text, spans), spans, found.found, found.remaining)
 
 
+def _is_prose(path: str) -> bool:
+    grammar = grammar_of(path)
+    return grammar is None or grammar.language == HTML
+
+
 def parted(texts: Sequence[SubmittedText], claims: Sequence[CountedClaim]) -> tuple[Artefact, ...]:
     """Part the output and each text file that holds an unconfirmed claim.
 
-    Files with a grammar are left whole: in parts they would not be of their form.
+    Files with a grammar are left whole: in parts they would not be of their form. A page of HTML is
+    prose all the same.
     """
-    results = {one.path: part(one.text, claims) for one in texts if not grammar_of(one.path)}
+    results = {one.path: part(one.text, claims) for one in texts if _is_prose(one.path)}
     found = frozenset[str]().union(*(one.found for one in results.values()))
     made: list[Artefact] = []
     for one in texts:

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from functools import wraps
 
 from verification.engine.evidence import NotInspected, SyntaxProblem
-from verification.engine.grammars.contents import BINARY, HTML, held
+from verification.engine.grammars.contents import BINARY, held
+from verification.engine.grammars.contents import HTML as HTML_PAGE
 
-PYTHON, XML = "Python", "XML"
+PYTHON, XML, HTML = "Python", "XML", "HTML"
+_MAY_BE_PAGES = frozenset({XML, HTML, "PHP"})
 _FENCE = re.compile(rb"(?:\xef\xbb\xbf)?\s*```")
 _FENCED = "The file starts with a Markdown fence, which is not {}."
 MAX_SOURCE_BYTES = 5_000_000
@@ -97,7 +99,7 @@ def foreign(language: str, content: bytes, *, is_certain: bool = True) -> Parsed
     if _FENCE.match(content):
         return (SyntaxProblem(_FENCED.format(language), 1, 1, is_certain),)
     holds = held(content)
-    if not holds or (holds == HTML and language == XML):
+    if not holds or (holds == HTML_PAGE and language in _MAY_BE_PAGES):
         return None
     if not is_certain:
         return ()

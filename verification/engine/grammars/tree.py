@@ -11,9 +11,10 @@ from importlib import import_module
 from typing import Any
 
 from verification.engine.evidence import SyntaxProblem
+from verification.engine.grammars.grammar_gaps import GAPS
 from verification.engine.grammars.registry import Parsed, grammar
 from verification.engine.grammars.templates import excused, has_control_marks, mark_at
-from verification.engine.grammars.text import decoded, line_and_column
+from verification.engine.grammars.text import Decoded, decoded, line_and_column
 
 _MAX_SHOWN = 40
 _MISSING = "{} is missing here."
@@ -22,6 +23,15 @@ _ENCODING = "The file is not valid UTF-8."
 _WIDE = "The file is {}, and most tools read UTF-8."
 _SHELL = re.compile(r"#![^\n]*?\b(?:ba|da|k|a)?sh\b")
 _OTHER_XML = re.compile(r"\s*<\?xml|\s*<!DOCTYPE TS>")
+_OWN_MARKS = frozenset({"PHP", "Ruby"})
+"""Languages in which such marks stand for themselves: `<?php`, a text of ERB."""
+_NAMED_WITHIN_BYTES = 1_024
+_ENCODINGS = {
+    "HTML": re.compile(rb"<meta[^>]*charset\s*=|<\?xml[^>]*encoding\s*=", re.IGNORECASE),
+    "CSS": re.compile(rb"\A@charset "),
+    "Ruby": re.compile(rb"\A(?:#[^\n]*\n)?#[^\n]*coding[:=]"),
+}
+"""Where a file names its encoding."""
 
 LANGUAGES: dict[str, tuple[str, tuple[str, ...]]] = {
     "JavaScript": ("tree_sitter_javascript:language", (".js", ".mjs", ".cjs", ".jsx")),
@@ -29,6 +39,10 @@ LANGUAGES: dict[str, tuple[str, tuple[str, ...]]] = {
     "TSX": ("tree_sitter_typescript:language_tsx", (".tsx",)),
     "Go": ("tree_sitter_go:language", (".go",)),
     "Rust": ("tree_sitter_rust:language", (".rs",)),
+    "Ruby": ("tree_sitter_ruby:language", (".rb", ".rake", ".gemspec")),
+    "PHP": ("tree_sitter_php:language_php", (".php", ".phtml")),
+    "CSS": ("tree_sitter_css:language", (".css",)),
+    "HTML": ("tree_sitter_html:language", (".html", ".htm")),
     "Java": ("tree_sitter_java:language", (".java",)),
     "shell": ("tree_sitter_bash:language", (".sh", ".bash")),
 }
@@ -36,6 +50,9 @@ LANGUAGES: dict[str, tuple[str, tuple[str, ...]]] = {
 
 def parse_source(language: str, content: bytes) -> Parsed:
     read = decoded(content)
+    if isinstance(read, SyntaxProblem) and _names_encoding(language, content):
+        # One letter for each byte: whatever it is, the signs of the language are those of ASCII.
+        read = Decoded(content.decode("latin-1"))
     if isinstance(read, SyntaxProblem):
         return (SyntaxProblem(_ENCODING, read.line, read.column, certain=False),)
     if read.wide:
@@ -43,14 +60,26 @@ def parse_source(language: str, content: bytes) -> Parsed:
     text = read.text
     if _is_of_another_language(language, text):
         return ()
-    source = text.encode()
-    node = _first_problem(tree_of(language, source).root_node)
+    source = text.encode(errors="replace")
+    tree = tree_of(language, source)
+    if tree.root_node.has_error and (hide := GAPS.get(language)):
+        source = hide(text).encode(errors="replace")
+        tree = tree_of(language, source)
+    node = _first_problem(tree.root_node)
     if node is None:
         return ()
     offset = len(source[: node.start_byte].decode("utf-8", "replace"))
-    problem = SyntaxProblem(_told(node, source), *line_and_column(text, offset), certain=False)
-    is_template = mark_at(text, offset) or has_control_marks(text)
+    length = len(source[node.start_byte : node.end_byte].decode("utf-8", "replace"))
+    message = _message(node, text[offset : offset + length])
+    problem = SyntaxProblem(message, *line_and_column(text, offset), certain=False)
+    is_template = mark_at(text, offset) or (language not in _OWN_MARKS and has_control_marks(text))
     return (excused(problem) if is_template else problem,)
+
+
+def _names_encoding(language: str, content: bytes) -> bool:
+    """Whether the file may be in another encoding than UTF-8. Texts of PHP are bytes."""
+    named = _ENCODINGS.get(language)
+    return language == "PHP" or bool(named and named.search(content[:_NAMED_WITHIN_BYTES]))
 
 
 def _is_of_another_language(language: str, text: str) -> bool:
@@ -73,11 +102,10 @@ def _first_problem(root: Any) -> Any:
     return node
 
 
-def _told(node: Any, source: bytes) -> str:
+def _message(node: Any, text: str) -> str:
     if node.is_missing:
         return _MISSING.format(f"`{node.type}`")
-    shown = source[node.start_byte : node.end_byte][: 4 * _MAX_SHOWN].decode("utf-8", "replace")
-    shown = shown.strip().split("\n")[0].strip()
+    shown = text.strip().split("\n", 1)[0].strip()
     return _UNEXPECTED.format(f"`{shown[:_MAX_SHOWN]}`" + ("…" if len(shown) > _MAX_SHOWN else "."))
 
 
