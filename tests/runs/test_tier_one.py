@@ -52,6 +52,17 @@ INFERRED = {"text": "Buy it.", "label": "inferred", "section": "recommendation"}
             ("fail", "reject", "syntax_invalid", ["a.json"]),
         ),
         (
+            {"files": {"a.json": "{", "b.json": "{}"}, "base": {"a.json": "{}", "b.json": "[1"}},
+            ("fail", "reject", "syntax_invalid", ["a.json"]),
+        ),
+        (
+            {
+                "files": {"a.json": "[ 1", "moved.json": "{"},
+                "base": {"a.json": "[1", "b.json": "{"},
+            },
+            ("pass_with_warnings", "accept", "syntax_invalid", ["a.json", "moved.json"]),
+        ),
+        (
             {"claims": [INFERRED]},
             ("partial_verified", "accept", "unconfirmed_above_threshold", []),
         ),

@@ -110,6 +110,11 @@ _WORK = """
     submission.body::json,
     (
         select json_object_agg(file.path, json_build_array(blob.sha256, file.size))
+        from runs_basefile file join runs_blob blob on blob.id = file.blob_id
+        where file.run_id = run.id
+    ),
+    (
+        select json_object_agg(file.path, json_build_array(blob.sha256, file.size))
         from runs_runfile file join runs_blob blob on blob.id = file.blob_id
         where file.run_id = run.id
     )

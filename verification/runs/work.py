@@ -26,7 +26,7 @@ class Work:
     """The run's own fields, as they were when it was claimed. `body` is the submission's.
 
     `attempt` is the run's number among its task's attempts, once it has one; `attempts_used` is
-    the task's count.
+    the task's count. `base` are the files before the work with digest and size; None: there is none.
     """
 
     run_id: int
@@ -45,6 +45,7 @@ class Work:
     reverifications: int
     created_at: datetime
     body: dict[str, Any]
+    base: dict[str, tuple[str, int]] | None
 
     @property
     def project(self) -> Project:

@@ -20,7 +20,6 @@ from verification.engine.outcome import Status
 from verification.runs.evidence_store import Digest, StoredBase, StoredWorkspace
 from verification.runs.gating.keeping import keep_base
 from verification.runs.gating.trial import State, Trial
-from verification.runs.models import BaseFile
 from verification.runs.work import Work
 
 LABEL = "before the work: "
@@ -50,19 +49,15 @@ class Base:
 
 def base_of(work: Work) -> State | None:
     """None, where no base was submitted."""
-    files = _files_of(work)
+    files: dict[str, Digest] = {
+        path: (name, size) for path, (name, size) in (work.base or {}).items()
+    }
     return State(files, StoredWorkspace(work.project_uuid, files)) if files else None
 
 
 def stored_base(work: Work) -> StoredBase | None:
     """None, where no base was submitted."""
-    files = _files_of(work)
-    return StoredBase(work.project_uuid, files) if files else None
-
-
-def _files_of(work: Work) -> dict[str, Digest]:
-    rows = BaseFile.objects.filter(run=work.run_id).values_list("path", "blob__sha256", "size")
-    return {path: (sha256, size) for path, sha256, size in rows}
+    return StoredBase(work.project_uuid, work.base) if work.base else None
 
 
 def against_base(

@@ -100,7 +100,7 @@ PARTS: dict[str, Any] = {
             "type": "string",
             "format": "binary",
             "description": "A .tar.gz or .zip of the workspace as it was before the work: "
-            "what its gates failed by then does not count.",
+            "what its gates failed by then, and what did not parse then, does not count.",
         },
     },
 }
