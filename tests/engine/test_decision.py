@@ -465,7 +465,10 @@ def test_a_judge_alone_does_not_commit_code() -> None:
 
 def test_a_file_that_does_not_parse_is_never_committed() -> None:
     broken, _, _ = judged(
-        reply(), files={"m.py": "def f(:\n"}, changed=frozenset({"m.py"}), output="Done."
+        reply(),
+        files={"fixtures/m.py": "def f(:\n"},
+        changed=frozenset({"fixtures/m.py"}),
+        output="Done.",
     )
 
     assert broken.verdict is ACCEPT
