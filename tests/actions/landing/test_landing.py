@@ -280,9 +280,11 @@ def test_a_change_below_its_threshold_is_never_committed(scene: Scene, judge: Mo
     assert (Action.objects.count(), scene.origin.tip()) == (0, before)
 
 
-@pytest.mark.parametrize("policy", ["", "verification: {policy: {auto_commit: judge_is_enough}}\n"])
+@pytest.mark.parametrize("policy", ["", "auto_commit: judge_is_enough, "])
 def test_a_judge_alone_commits_no_code_that_does_not_parse(scene: Scene, policy: str) -> None:
-    new_process(scene.project, SCORED.partition("    score")[0] + policy)
+    warned = f"{policy}static_checks: {{syntax_advisory_paths: app.py}}"
+    source = SCORED.partition("    score")[0]
+    new_process(scene.project, f"{source}verification: {{policy: {{{warned}}}}}\n")
     before = scene.origin.tip()
 
     run = scene.landed({"app.py": "def f(:\n"}, process="scored").run
