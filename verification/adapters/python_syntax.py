@@ -86,12 +86,14 @@ RuffAnswer = list[RuffProblem] | NotInspected
 def parse_python(files: Sequence[tuple[str, bytes]]) -> list[Parsed]:
     """Parse (path, content) pairs of Python and of notebooks' code, answered in their order."""
     prepared = [_prepared(number, path, content) for number, (path, content) in enumerate(files)]
-    sources = [one for one in prepared if isinstance(one, _Source)]
+    sources = [source for source in prepared if isinstance(source, _Source)]
     newest = _ask_ruff(sources, NEWEST)
     oldest = _ask_ruff([source for source in sources if not source.cells], OLDEST)
     return [
-        _parse(one, newest[one.name], oldest.get(one.name, [])) if isinstance(one, _Source) else one
-        for one in prepared
+        _parse(source, newest[source.name], oldest.get(source.name, []))
+        if isinstance(source, _Source)
+        else source
+        for source in prepared
     ]
 
 
@@ -112,8 +114,14 @@ def _prepared(number: int, path: str, content: bytes) -> _Source | Parsed:
 
 def _notebook(cells: Sequence[str]) -> bytes:
     code: list[dict[str, object]] = [
-        {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": one}
-        for one in cells
+        {
+            "cell_type": "code",
+            "metadata": {},
+            "outputs": [],
+            "execution_count": None,
+            "source": cell,
+        }
+        for cell in cells
     ]
     whole = {"cells": code, "metadata": {}, "nbformat": 4, "nbformat_minor": 4}
     return json.dumps(whole).encode()
@@ -123,11 +131,11 @@ def _ask_ruff(sources: Sequence[_Source], version: str) -> dict[str, RuffAnswer]
     """Ask for all at once; when that fails, for each half, so that one spoils no other."""
     if not sources:
         return {}
-    found = _ask_at_once(sources, version)
-    if isinstance(found, dict):
-        return {one.name: found.get(one.name, []) for one in sources}
+    answers = _ask_at_once(sources, version)
+    if isinstance(answers, dict):
+        return {source.name: answers.get(source.name, []) for source in sources}
     if len(sources) == 1:
-        return {sources[0].name: found}
+        return {sources[0].name: answers}
     half = len(sources) // 2
     return _ask_ruff(sources[:half], version) | _ask_ruff(sources[half:], version)
 
@@ -148,10 +156,10 @@ def _ask_at_once(sources: Sequence[_Source], version: str) -> dict[str, RuffAnsw
 
 
 def _write(folder: str, sources: Sequence[_Source]) -> None:
-    for one in sources:
+    for source in sources:
         # A thousand files: a buffer and a Path for each would cost as much as parsing them.
-        with open(f"{folder}/{one.name}", "wb", buffering=0) as file:  # noqa: PTH123
-            if file.write(one.content) != len(one.content):
+        with open(f"{folder}/{source.name}", "wb", buffering=0) as file:  # noqa: PTH123
+            if file.write(source.content) != len(source.content):
                 raise OSError("There is no room: half a file must not be taken for a broken one.")
 
 
@@ -175,14 +183,16 @@ def _ruff() -> str:
 def _read(ended: subprocess.CompletedProcess[bytes]) -> dict[str, RuffAnswer] | NotInspected:
     if ended.returncode:
         return NotInspected(f"The Python parser ended with code {ended.returncode}.")
-    found: dict[str, RuffAnswer] = {}
-    for one in json.loads(ended.stdout):
-        row = found.setdefault(Path(one["filename"]).name, [])
-        if one["code"] not in _SYNTAX:
-            found[Path(one["filename"]).name] = NotInspected("The Python parser did not read it.")
+    answers: dict[str, RuffAnswer] = {}
+    for entry in json.loads(ended.stdout):
+        row = answers.setdefault(Path(entry["filename"]).name, [])
+        if entry["code"] not in _SYNTAX:
+            answers[Path(entry["filename"]).name] = NotInspected(
+                "The Python parser did not read it."
+            )
         elif isinstance(row, list):
-            row.append(_ruff_problem(one))
-    return found
+            row.append(_ruff_problem(entry))
+    return answers
 
 
 def _ruff_problem(row: Any) -> RuffProblem:
@@ -203,12 +213,12 @@ def _parse(source: _Source, newest: RuffAnswer, oldest: RuffAnswer) -> Parsed:
     if isinstance(newest, NotInspected):
         return newest
     if source.cells:
-        of_cells = [one for one in newest if one.rule in _OF_NOTEBOOKS]
-        told = _first_of_each_line(of_cells)
-        return tuple(in_cell(one.problem, source.cells[one.cell - 1]) for one in told)
+        of_cells = [row for row in newest if row.rule in _OF_NOTEBOOKS]
+        rows = _first_of_each_line(of_cells)
+        return tuple(in_cell(row.problem, source.cells[row.cell - 1]) for row in rows)
     text = source.content.decode()
     compiled = None if source.is_stub else compile_python(text)
-    newest = [one for one in newest if not _is_of_own_module(text, one)]
+    newest = [row for row in newest if not _is_of_own_module(text, row)]
     if newest:
         return _problems_of_all(text, newest, oldest, compiled)
     if isinstance(oldest, NotInspected):
@@ -229,15 +239,15 @@ def _problems_of_all(
     """What the newest version refuses; certain where no version of Python is known to read it."""
     is_read_here = compiled is not None and compiled.problem is None
     is_refused = bool(compiled and compiled.problem and compiled.problem.certain)
-    places = None if isinstance(oldest, NotInspected) else {one.place for one in oldest}
+    places = None if isinstance(oldest, NotInspected) else {row.place for row in oldest}
     problems = []
-    for one in _first_of_each_line(newest):
-        problem = one.problem
-        if is_read_here or (places is not None and one.place not in places):
+    for row in _first_of_each_line(newest):
+        problem = row.problem
+        if is_read_here or (places is not None and row.place not in places):
             reads = VERSION if is_read_here else OLDEST
             message = _ONLY_OLDER.format(reads, NEWEST, problem.message)
             problem = replace(problem, message=message, certain=False)
-        elif (one.rule in _OF_SCOPES and not is_refused) or _is_of_kernels(text, one):
+        elif (row.rule in _OF_SCOPES and not is_refused) or _is_of_kernels(text, row):
             problem = replace(problem, certain=False)
         problems.append(problem)
     first = problems[0]
@@ -249,26 +259,26 @@ def _problems_of_all(
     if bracket is None:
         return tuple(problems)
     # What follows an open bracket is read as if it stood inside.
-    return (*(one for one in problems if one.line < bracket.line), bracket)
+    return (*(problem for problem in problems if problem.line < bracket.line), bracket)
 
 
-def _is_of_own_module(text: str, one: RuffProblem) -> bool:
+def _is_of_own_module(text: str, row: RuffProblem) -> bool:
     """Whether ruff takes a module of the work's own, `.__future__`, for Python's."""
-    start = offset_of(text, one.problem.line, 1)
-    return one.rule in _OF_FUTURE and bool(_RELATIVE_IMPORT.match(text, start))
+    start = offset_of(text, row.problem.line, 1)
+    return row.rule in _OF_FUTURE and bool(_RELATIVE_IMPORT.match(text, start))
 
 
-def _is_of_kernels(text: str, one: RuffProblem) -> bool:
+def _is_of_kernels(text: str, row: RuffProblem) -> bool:
     """Whether an interactive window, such as that of an editor, reads what the compiler does not."""
     if not _CELL_MARK.search(text):
         return False
-    start = offset_of(text, one.problem.line, 1)
-    return one.rule in _OF_KERNELS or text[start : start + 200].lstrip()[:1] in ("%", "!")
+    start = offset_of(text, row.problem.line, 1)
+    return row.rule in _OF_KERNELS or text[start : start + 200].lstrip()[:1] in ("%", "!")
 
 
 def _newest_syntax(oldest: Sequence[RuffProblem]) -> SyntaxProblem | None:
     """The first place with the syntax that came last, of what the oldest version does not know."""
-    newer = [one.problem for one in oldest if one.problem.since]
+    newer = [row.problem for row in oldest if row.problem.since]
     return max(newer, key=lambda problem: _numbers(problem.since), default=None)
 
 
@@ -283,8 +293,8 @@ def _numbers(version: str) -> tuple[int, ...]:
 def _first_of_each_line(row: Sequence[RuffProblem]) -> Iterator[RuffProblem]:
     """What follows in a line is told by a parser that has lost its way."""
     seen: set[tuple[int, int]] = set()
-    for one in row:
-        line = (one.cell, one.problem.line)
-        if line not in seen and not (one.is_at_end and seen):
+    for problem in row:
+        line = (problem.cell, problem.problem.line)
+        if line not in seen and not (problem.is_at_end and seen):
             seen.add(line)
-            yield one
+            yield problem

@@ -75,15 +75,15 @@ def problems_before(
     """
     now, then = map(_lines, texts)
     lines_now, lines_then = set(now), set(then)
-    edited = {one.message for one in before if _line(one, then) not in lines_now}
-    found: set[SyntaxProblem] = set()
-    for problem in sorted(problems, key=lambda one: (one.line, one.column)):
+    edited = {problem.message for problem in before if _line(problem, then) not in lines_now}
+    old: set[SyntaxProblem] = set()
+    for problem in sorted(problems, key=_place):
         line = _line(problem, now)
         # A problem in a line that the work did not write, or in a line that was broken before.
         is_old = bool(before) and (line in lines_then or problem.message in edited)
-        if found or is_old:
-            found.add(problem)
-    return frozenset(found)
+        if old or is_old:
+            old.add(problem)
+    return frozenset(old)
 
 
 def _read_hunks(diff: str) -> Mapping[str, Sequence[Hunk]]:
@@ -95,6 +95,10 @@ def _read_hunks(diff: str) -> Mapping[str, Sequence[Hunk]]:
 
 def _lines(content: bytes) -> list[str]:
     return [line.strip() for line in _LINE_END.split(content.decode("utf-8", "replace"))]
+
+
+def _place(problem: SyntaxProblem) -> tuple[int, int]:
+    return (problem.line, problem.column)
 
 
 def _line(problem: SyntaxProblem, lines: Sequence[str]) -> str | None:

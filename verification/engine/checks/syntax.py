@@ -91,15 +91,15 @@ def syntax(case: Case, ports: Ports) -> Iterator[Observation]:
     ]
     earlier = _earlier_problems(parsed, before, asking, ports)
     versions = PythonVersions(case.submission.files, ports.workspace)
-    for one in parsed:
-        if isinstance(one.answer, NotInspected):
-            yield from _unparsed(one, is_too_large=one.file.path not in answers)
+    for entry in parsed:
+        if isinstance(entry.answer, NotInspected):
+            yield from _unparsed(entry, is_too_large=entry.file.path not in answers)
         else:
-            path = one.file.path
+            path = entry.file.path
             problems = [
-                problem for problem in one.answer if not versions.cover(path, problem.since)
+                problem for problem in entry.answer if not versions.cover(path, problem.since)
             ]
-            yield from _findings(one, problems, earlier.get(path, frozenset()))
+            yield from _findings(entry, problems, earlier.get(path, frozenset()))
 
 
 class _Asking:
@@ -154,30 +154,30 @@ def _earlier_problems(
     Absent: none, or nothing is known of that time. One file at a time: few are broken, and what
     they were before may be large.
     """
-    found: dict[str, frozenset[SyntaxProblem] | NotInspected] = {}
-    for one in parsed:
-        if isinstance(one.answer, NotInspected) or not one.blames:
+    earlier: dict[str, frozenset[SyntaxProblem] | NotInspected] = {}
+    for entry in parsed:
+        if isinstance(entry.answer, NotInspected) or not entry.blames:
             continue
-        certain = [problem for problem in one.answer if problem.certain]
+        certain = [problem for problem in entry.answer if problem.certain]
         if not certain:
             continue
-        now = ports.workspace.read(one.file.path)
-        then = before.content(one.file, now)
+        now = ports.workspace.read(entry.file.path)
+        then = before.content(entry.file, now)
         if then == now:
-            found[one.file.path] = frozenset(certain)
+            earlier[entry.file.path] = frozenset(certain)
         elif then:
-            found[one.file.path] = _parse_before(one, certain, asking, (now, then))
-    return found
+            earlier[entry.file.path] = _parse_before(entry, certain, asking, (now, then))
+    return earlier
 
 
 def _parse_before(
-    one: ParsedFile,
+    entry: ParsedFile,
     certain: Sequence[SyntaxProblem],
     asking: _Asking,
     texts: tuple[bytes, bytes],
 ) -> frozenset[SyntaxProblem] | NotInspected:
     _, then = texts
-    file = replace(one.file, size=len(then))
+    file = replace(entry.file, size=len(then))
     if _is_too_large(file):
         return NotInspected("Too large to be parsed.")
     [answer] = asking.about([file], lambda _path: then)
@@ -187,13 +187,13 @@ def _parse_before(
 
 
 def _findings(
-    one: ParsedFile,
+    entry: ParsedFile,
     problems: Sequence[SyntaxProblem],
     earlier: frozenset[SyntaxProblem] | NotInspected,
 ) -> Iterator[Finding]:
     if isinstance(earlier, NotInspected):
-        enforcement = Enforcement.HARD if one.is_declared else Enforcement.ADVISORY
-        yield _unknown(one.file, _BEFORE_UNKNOWN.format(earlier.why), enforcement)
+        enforcement = Enforcement.HARD if entry.is_declared else Enforcement.ADVISORY
+        yield _unknown(entry.file, _BEFORE_UNKNOWN.format(earlier.why), enforcement)
     # However many remarks there are, what is certain is told.
     ordered = sorted(problems, key=lambda problem: not problem.certain)
     for problem in ordered[:MAX_PROBLEMS_PER_FILE]:
@@ -203,9 +203,9 @@ def _findings(
             ID,
             "syntax_invalid",
             _BEFORE.format(problem.message) if is_before else problem.message,
-            enforcement=_enforcement(problem, blames=one.blames and is_new),
+            enforcement=_enforcement(problem, blames=entry.blames and is_new),
             target=Target.DELIVERABLES,
-            path=one.file.path,
+            path=entry.file.path,
             line=problem.line or None,
             column=problem.column or None,
             place=None if problem.certain else {"certain": False},
@@ -218,19 +218,19 @@ def _enforcement(problem: SyntaxProblem, *, blames: bool) -> Enforcement:
     return Enforcement.HARD if problem.certain and blames else Enforcement.ADVISORY
 
 
-def _unparsed(one: ParsedFile, *, is_too_large: bool) -> Iterator[Finding]:
+def _unparsed(entry: ParsedFile, *, is_too_large: bool) -> Iterator[Finding]:
     """What a file that could not be parsed means: nothing where a size that nobody asked for is why."""
-    assert isinstance(one.answer, NotInspected)  # noqa: S101 - the caller has looked
+    assert isinstance(entry.answer, NotInspected)  # noqa: S101 - the caller has looked
     if is_too_large:
-        if one.is_declared:
-            yield _unknown(one.file, one.answer.why, Enforcement.ADVISORY)
+        if entry.is_declared:
+            yield _unknown(entry.file, entry.answer.why, Enforcement.ADVISORY)
         return
-    if not one.is_declared and one.answer.why in BEYOND_BOUNDS:
+    if not entry.is_declared and entry.answer.why in BEYOND_BOUNDS:
         return
     # No answer could have been held against the work: nothing is lost that was asked for.
-    matters = one.is_declared and one.blames and _is_certain(one.file.path)
+    matters = entry.is_declared and entry.blames and _is_certain(entry.file.path)
     enforcement = Enforcement.HARD if matters else Enforcement.ADVISORY
-    yield _unknown(one.file, f"Could not be parsed: {one.answer.why}", enforcement)
+    yield _unknown(entry.file, f"Could not be parsed: {entry.answer.why}", enforcement)
 
 
 def _unknown(file: SubmittedFile, message: str, enforcement: Enforcement) -> Finding:

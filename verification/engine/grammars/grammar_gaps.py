@@ -61,7 +61,7 @@ def hide_new_rust(text: str) -> str:
     """Rust: macros that are called as primitive types are (`str!`), the front matter of scripts."""
     if front := _FRONT_MATTER.match(text):
         text = _NOT_LINE_END.sub(" ", front[0]) + text[front.end() :]
-    return _PRIMITIVE_MACRO.sub(lambda found: "m" * len(found[0]), text)
+    return _PRIMITIVE_MACRO.sub(lambda match: "m" * len(match[0]), text)
 
 
 def hide_new_css(text: str) -> str:
@@ -69,20 +69,20 @@ def hide_new_css(text: str) -> str:
     return _CSS_PIECE.sub(_hidden_css, text)
 
 
-def _hidden_css(found: re.Match[str]) -> str:
-    kind = found.lastgroup
-    whole = found[0]
+def _hidden_css(match: re.Match[str]) -> str:
+    kind = match.lastgroup
+    whole = match[0]
     if kind is None or kind == "kept":
         return whole
-    piece = found[kind]
-    start = found.start(kind) - found.start()
+    piece = match[kind]
+    start = match.start(kind) - match.start()
     stand_in = _CSS_STAND_INS.get(kind)
     if stand_in:
         new = stand_in * len(piece)
     elif not _fits_together(piece):
         return whole
     elif kind == "prelude":
-        if found.string[found.end() : found.end() + 1] not in ("{", ";") or not piece.strip():
+        if match.string[match.end() : match.end() + 1] not in ("{", ";") or not piece.strip():
             return whole
         new = " " + "a" * (len(piece) - 1)
     else:
@@ -106,14 +106,14 @@ def hide_signs(text: str) -> str:
     return _HTML_PIECE.sub(_hidden_html, text)
 
 
-def _hidden_html(found: re.Match[str]) -> str:
-    if found["content"] is not None:
-        return found["start"] + _HTML_SIGN.sub(" ", found["content"])
-    if found["sign"] is None:
-        return found[0]
-    start = found.start()
-    before = found.string[max(0, start - _LOOKED_BACK_CHARS) : start].rpartition(">")[2]
-    is_of_tag = found["sign"] == ">" and _HTML_TAG_BEFORE.search(before)
+def _hidden_html(match: re.Match[str]) -> str:
+    if match["content"] is not None:
+        return match["start"] + _HTML_SIGN.sub(" ", match["content"])
+    if match["sign"] is None:
+        return match[0]
+    start = match.start()
+    before = match.string[max(0, start - _LOOKED_BACK_CHARS) : start].rpartition(">")[2]
+    is_of_tag = match["sign"] == ">" and _HTML_TAG_BEFORE.search(before)
     return ">" if is_of_tag else " "
 
 

@@ -36,13 +36,13 @@ def schema_problems(notebook: dict[str, Any], text: str) -> list[SyntaxProblem]:
         return [SyntaxProblem(_NO_VERSION, 1, 1, certain=False)]
     if not _is_number(version) or version not in VERSIONS:
         return []
-    found: dict[str, tuple[Path, int]] = {}
+    problems: dict[str, tuple[Path, int]] = {}
     for path, message in _problems(notebook, version, minor if _is_number(minor) else None):
-        first, count = found.get(message, (path, 0))
-        found[message] = (first, count + 1)
+        first, count = problems.get(message, (path, 0))
+        problems[message] = (first, count + 1)
     return [
         _placed(message, path, count, text)
-        for message, (path, count) in islice(found.items(), MAX_PROBLEMS)
+        for message, (path, count) in islice(problems.items(), MAX_PROBLEMS)
     ]
 
 
