@@ -41,6 +41,7 @@ class Expect(StrEnum):
 
 class ToolSuccessPolicy(StrEnum):
     ALL_TOOLS_HARD = "all_tools_hard"
+    LAST_RUN_DECIDES = "last_run_decides"
     DEVELOPMENT_BALANCED = "development_balanced"
     METHOD_RESILIENT = "method_resilient"
     SAFETY_INTEGRITY_ONLY = "safety_integrity_only"

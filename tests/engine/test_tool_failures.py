@@ -72,6 +72,73 @@ UNDER_ALL_TOOLS_HARD = [
     ("web_fetch", "denied by the network policy (403)", "hard"),
 ]
 
+# A service that did not answer is known by what it says, whatever the tool is called.
+OF_A_SERVICE = [
+    ("microsoft_docs_search", "HTTP 429", None),
+    ("microsoft_docs_search", "HTTP 408", None),
+    ("lookup_order", "HTTP 425 Too Early", None),
+    ("lookup_order", "HTTP/1.1 503", None),
+    ("lookup_order", "503 Service Unavailable", None),
+    ("lookup_order", "HTTPError: HTTP Error 500: Internal Server Error", None),
+    ("lookup_order", "Server error '502 Bad Gateway' for url 'https://a.example/x'", None),
+    ("lookup_order", "Request failed with status code 504", None),
+    ("lookup_order", '{"status":429,"message":"slow down"}', None),
+    ("lookup_order", "529 overloaded_error", None),
+    ("lookup_order", "rate limit", None),
+    ("slack_post_message", "ratelimited", None),
+    ("lookup_order", "Too Many Requests", None),
+    ("lookup_order", "getaddrinfo EAI_AGAIN api.example.org", None),
+    ("lookup_order", "[Errno -3] Temporary failure in name resolution", None),
+    ("lookup_order", "DNS lookup failed", None),
+    ("lookup_order", "read ECONNRESET", None),
+    ("lookup_order", "Connection reset by peer", None),
+    ("lookup_order", "Timed out after 30 s", None),
+    ("lookup_order", "context deadline exceeded", None),
+    ("lookup_order", "connect ECONNREFUSED 93.184.216.34:443", None),
+    ("mcp__linear__list_issues", "MCP error -32001: Request timed out", None),
+    ("mcp__filesystem__read_file", "MCP error -32001: Request timed out", None),
+    ("mcp__github__search_code", "API rate limit exceeded for user ID 1.", None),
+    ("mcp__bigquery__run_query", "HTTP 503", {"sql": "select 1"}),
+    # The name speaks of the work's own things, and the failure begins as a service's does.
+    ("code_search", "HTTP 429", None),
+    ("get_database_schema", "Error: 503 Service Unavailable", None),
+    # It was asked about the own machine, and did not ask it.
+    ("web_search", "HTTP 429", {"query": "why does http://localhost:3000 refuse"}),
+]
+NOT_OF_A_SERVICE = [
+    ("lookup_order", "HTTP 400 Bad Request", None),
+    ("lookup_order", "HTTP 404", None),
+    ("lookup_order", "no such order", None),
+    ("lookup_order", "timeout must be a positive number", None),
+    ("lookup_order", "KeyError: 'timeout'", None),
+    ("lookup_order", "expected 500 rows", None),
+    ("lookup_order", "code must have 500 to 599 characters", None),
+    ("set_limits", "rate limit must be at least 1", None),
+    # The failure quotes the work.
+    ("edit_file", "text not found: if status == 429: raise RateLimit", None),
+    ("edit_file", "old text not found: 'HTTP 503'", None),
+    ("search_files", "timed out", None),
+    ("list_dir", "Error: timeout", None),
+    # Programs, whose own server may be at fault.
+    ("bash", "HTTP 429", {"command": "curl https://a.example"}),
+    ("run_tests", "HTTP 503", None),
+    ("run", "connection reset", None),
+    ("npm", "503 Service Unavailable", None),
+    ("mcp__shell__exec", "HTTP 503", {"command": "npm start"}),
+    ("mcp__ide__run", "HTTP 503", {"code": "serve()"}),
+    # The own machine.
+    ("lookup_order", "connect ETIMEDOUT ::1:3000", None),
+    ("lookup_order", "dial tcp [::1]:5432: connection reset by peer", None),
+    ("lookup_order", "127.0.0.1: connection reset", None),
+    ("lookup_order", "HTTP 500", "http://0.0.0.0:80/a"),
+    ("lookup_order", "HTTP 500", {"host": "localhost"}),
+    ("lookup_order", "HTTP 500", {"url": "http://127.1/"}),
+    ("lookup_order", "HTTP 500", {"url": "http://[::1]:80/a"}),
+    ("lookup_order", "HTTP 500", {"url": "http://app.localhost/a"}),
+    ("lookup_order", "HTTP 500", {"request": {"urls": ["http://user@127.0.0.1:80/"]}}),
+    ("mcp__http__send", "HTTP 500", {"url": "http://localhost:3000/x"}),
+]
+
 # What is hard wherever it stands: the words of guards, and of broken seals.
 OF_SAFETY = [
     ("write_file", "path is outside the workspace"),
@@ -127,6 +194,24 @@ def enforcement_of(policy: ToolSuccessPolicy, *calls: ToolCall) -> str:
 @check_rows(("tool", "error", "expected"), UNDER_ALL_TOOLS_HARD)
 def test_what_the_web_does_is_no_fault_of_the_work(tool: str, error: str, expected: str) -> None:
     assert enforcement_of(ALL, failed_call(tool, error)) == expected
+
+
+@check_rows(("tool", "error", "args"), OF_A_SERVICE)
+def test_a_service_that_did_not_answer_is_known_by_what_it_says(
+    tool: str, error: str, args: Any
+) -> None:
+    assert enforcement_of(ALL, failed_call(tool, error, args=args)) == "advisory"
+
+
+@check_rows(("tool", "error", "args"), NOT_OF_A_SERVICE)
+def test_a_failure_that_may_be_the_works_is_no_service_s(tool: str, error: str, args: Any) -> None:
+    assert enforcement_of(ALL, failed_call(tool, error, args=args)) == "hard"
+
+
+def test_a_service_speaks_in_the_result_where_the_error_is_silent() -> None:
+    call = failed_call("lookup_order", result={"isError": True, "content": "HTTP 503"})
+
+    assert enforcement_of(ALL, call) == "advisory"
 
 
 @check_rows(("tool", "error"), OF_SAFETY)

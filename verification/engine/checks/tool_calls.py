@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from processes.definition.model import Enforcement, Target, ToolSuccessPolicy
 from verification.engine.case import Case, Ports
 from verification.engine.checks.drafts import violated
+from verification.engine.checks.program_runs import ProgramRuns
 from verification.engine.checks.registry import Observation, check
 from verification.engine.checks.result_errors import READ_CHARS, error_in_result
-from verification.engine.checks.tool_failures import is_a_step, is_weather, speaks_of_safety
+from verification.engine.checks.tool_failures import is_weather, speaks_of_safety
+from verification.engine.checks.tool_names import runs_programs
 from verification.engine.evidence import ToolCall
 
 ID = "tool-calls"
@@ -20,6 +22,9 @@ ID = "tool-calls"
 def tool_calls(case: Case, _ports: Ports) -> Iterator[Observation]:
     history = History.of(case.submission.tool_calls)
     policy = case.definition.policy.tool_success_policy
+    programs = ProgramRuns()
+    if policy is ToolSuccessPolicy.LAST_RUN_DECIDES:
+        programs = ProgramRuns.of(case.submission.tool_calls)
     for number, call in enumerate(case.submission.tool_calls):
         oddities = [*call.oddities]
         if isinstance(call.args, bool | int | float):
@@ -41,11 +46,13 @@ def tool_calls(case: Case, _ports: Ports) -> Iterator[Observation]:
                 place={"tool_call": number},
             )
         if call.success is False:
+            later = history.after(number, call.tool)
+            later = replace(later, is_no_fault=programs.is_no_fault(number))
             yield violated(
                 ID,
                 "tool_failed",
                 f"{call.tool}: {call.error.strip() or 'failed without saying why'}",
-                enforcement=failure_enforcement(call, policy, history.after(number, call.tool)),
+                enforcement=failure_enforcement(call, policy, later),
                 target=Target.EVIDENCE,
                 place={"tool_call": number},
             )
@@ -61,10 +68,12 @@ def reported_error(call: ToolCall) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Later:
-    """What came right after a failure."""
+    """What later calls say of a failure."""
 
     same_tool: bool = False
     any_tool: bool = False
+    is_no_fault: bool = False
+    """The program only answered a question, or succeeded in a later call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +100,8 @@ def failure_enforcement(call: ToolCall, policy: ToolSuccessPolicy, later: Later)
         return Enforcement.ADVISORY
     forgiven = {
         ToolSuccessPolicy.ALL_TOOLS_HARD: False,
-        ToolSuccessPolicy.DEVELOPMENT_BALANCED: is_a_step(call.tool) or later.same_tool,
+        ToolSuccessPolicy.LAST_RUN_DECIDES: later.is_no_fault,
+        ToolSuccessPolicy.DEVELOPMENT_BALANCED: runs_programs(call.tool) or later.same_tool,
         ToolSuccessPolicy.METHOD_RESILIENT: later.any_tool,
         ToolSuccessPolicy.SAFETY_INTEGRITY_ONLY: True,
     }

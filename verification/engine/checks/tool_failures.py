@@ -1,64 +1,88 @@
-"""What the failure of a tool speaks of: a guard, the network, or a step of development."""
+"""What the failure of a tool speaks of: a guard, or a service that did not answer."""
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterator
 from typing import Any
 
 import re2
 
 from processes.definition import patterns as dialect
-from verification.engine.evidence import ToolCall
+from verification.engine.checks.result_errors import error_in_result
+from verification.engine.checks.tool_names import (
+    is_about_own_things,
+    is_of_mcp,
+    names_what_it_runs,
+    reaches_into_the_web,
+    runs_programs,
+    starts_a_shell,
+)
+from verification.engine.evidence import Json, ToolCall
 
-SPOKEN_CHARS = 400
+READ_CHARS = 400
 """A failure says what it is about at its beginning or at its end; a log lies between."""
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
+MAX_ARGUMENTS = 50
+"""Of a call, in which an address is looked for."""
 
 
 def _linear(pattern: str) -> Any:
     return re2.compile(f"(?i){pattern}", dialect.options())
 
 
-_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-_WEB = _words(
-    "web webpage website webpages websites internet online url urls uri http https page pages site"
-    " link links browser google bing brave news"
+_LOOPBACK = (
+    r"(?:localhost(?:\.localdomain)?|[\w.-]+\.localhost|127(?:\.\d{1,3}){1,3}|0\.0\.0\.0|2130706433"
+    r"|0x7f0{0,5}1|host\.docker\.internal|\[?(?:::ffff:127(?:\.\d{1,3}){3}|(?:0{0,4}:){2,7}0{0,3}1)\]?)"
 )
-_ENGINES = _words(
-    "tavily serper serpapi duckduckgo ddg firecrawl searxng perplexity exa wikipedia arxiv curl"
-    " wget websearch webfetch browse"
+_SPEAKS_OF_LOOPBACK = _linear(rf"(?:^|[^\w.:-]){_LOOPBACK}(?:[^\w.-]|[.:-](?:\W|\d|$)|$)")
+_ASKS_LOOPBACK = _linear(
+    rf"(?:[a-z][a-z\d+.-]*:)?//(?:[^/\s@]*@)?{_LOOPBACK}(?:[:/?#\s\"']|$)"
+    rf"|^\s*(?:[^/\s@]*@)?{_LOOPBACK}(?:[:/?#]\S*)?\s*$"
 )
-_REACHES = _words(
-    "fetch search browse browsing crawl scrape visit navigate goto open read reader get download"
-    " lookup request load extract view query click snapshot screenshot"
+_ASKED_FOR = frozenset(
+    {"q", "query", "queries", "question", "search", "keywords", "prompt", "text", "pattern"}
 )
-_ALONE = frozenset({"fetch", "search", "google", "bing", "crawl", "scrape"})
-_SAYS_NOTHING = frozenset({"mcp", "tool", "api"})
-_AT_HOME = _words(
-    "config configuration settings setting hook hooks webhook webhooks pack webpack server test"
-    " tests build component components package packages file files code repo symbol symbols"
-    " replace local cache database db sql index template templates title"
-)
-"""With such a word it is about the work's own things, whatever else the name says."""
-_OWN_MACHINE = _linear(r"\blocalhost\b|\b127\.0\.0\.1\b|\b0\.0\.0\.0\b|\[::1\]")
+"""Arguments that hold words, not addresses."""
 
-_RUNS = _words(
-    "bash sh zsh shell powershell pwsh cmd terminal console exec run runner command commands test"
-    " tests testing pytest unittest jest vitest mocha tox nox lint linter eslint ruff flake mypy tsc"
-    " typecheck build compile compiler python ipython jupyter node npm npx yarn pnpm cargo gradle"
-    " maven mvn pip ci benchmark repl"
-)
-_WRITES = frozenset(
-    {"write", "create", "edit", "update", "insert", "delete", "read", "get", "list"}
-)
-"""With such a word programs and tests are only what it is about."""
-_EXECUTES = frozenset({"execute", "executes", "executor", "evaluate", "eval"})
-_EXECUTED = _words("code script scripts program cell cells js javascript")
+_COMMANDS = frozenset({"command", "cmd", "commands", "code", "script", "shell_command"})
 
-_OF_THE_NETWORK = _linear(
+_STATUS = r"(?:408|425|429|5\d\d)\b"
+_MISUSED = _linear(
+    r"(?:rate[ _-]?limit|time[ _-]?out)\w*[\"'`]?(?: \w+){0,2}? (?:must|should|needs? to|has to|cannot"
+    r"|can't|is (?:not (?:a|an|of)|required|missing|invalid)|required|field)\b"
+    r"|(?:invalid|unknown|unexpected|missing|bad|unrecognized|keyerror:?|argument) "
+    r"(?:\w+ ){0,2}[\"'`-]{0,3}(?:rate[ _-]?limit|time[ _-]?out)\w*"
+)
+"""A setting of that name was used wrongly."""
+_OF_A_SERVICE = (
+    # A status: `HTTP 429`, `status code: 503`, `503 Service Unavailable`, `(429)`.
+    r"(?:https?|status|error|code|response|responded|returned|received|failed)(?:/\d(?:\.\d)?)?"
+    rf"(?: (?:with|a|an|of|is|was|http|status|code|error))*\W{{1,6}}{_STATUS}"
+    rf"|status(?:_?code)?\W{{1,6}}{_STATUS}|^\W{{0,3}}{_STATUS}|\({_STATUS}"
+    rf"|\b{_STATUS}[ :,-]{{1,3}}(?:client|server|too|bad|gateway|internal|service|error|request|proxy"
+    r"|site|web)"
+    r"|\b5xx\b|rate[ _-]?limit|too many requests|throttl|overloaded"
+    r"|quota (?:has been |was |is )?(?:exceeded|exhausted|reached)|exceeded (?:your|the) (?:\w+ )?quota"
+    r"|(?:service|server|upstream|temporarily|currently) (?:is |was )?(?:\w+ )?unavailable"
+    r"|bad gateway|gateway time-?out|internal server error"
+    # The network on the way to it.
+    r"|etimedout|econnrefused \d|econnreset|econnaborted|enotfound|eai_again|enetunreach|ehostunreach|epipe"
+    r"|(?:connection|socket|stream|session) (?:was |has been |got )?(?:forcibly )?(?:reset|closed|aborted"
+    r"|lost|hang|hung)|socket hang up|reset by peer|remote end closed|broken pipe"
+    r"|connect(?:ion)? (?:\w+ ){0,3}time(?:d)?[ _-]?out|(?:request|read|response|api|mcp)\b[^\n]{0,40}"
+    r"time(?:d)?[ _-]?out|(?:host|network) (?:is )?unreachable|no route to host|no such host"
+    r"|\bdns\b|getaddrinfo|name[ _-]?(?:or service|resolution)|max retries exceeded|(?:could not|couldn't|cannot|failed to) "
+    r"resolve (?:the )?(?:host|name|address|dns)|err_(?:name|connection|timed|internet|network|address)_\w+"
+)
+_SERVICE_FAILED = _linear(_OF_A_SERVICE)
+_PREFIX = (
+    r"^\W{0,4}(?:(?:(?:mcp|api|tool|http|https|request|network|fetch|client|server|unexpected|fatal)?"
+    r"[ _-]?(?:error|exception|failure|failed)|request|error calling tool)\b\W{0,4}"
+    r"(?:-?\d{5}\W{1,3})?(?:with )?)?"
+)
+_STARTS_WITH_SERVICE_FAILED = _linear(f"{_PREFIX}(?:{_OF_A_SERVICE})")
+_TIMED_OUT = _linear(r"time(?:d)?[ _-]?out|\bdeadline exceeded")
+
+_WEB_FAILED = _linear(
     r"(?:http|status|error|code|response)[^\d\n]{0,20}\b[45]\d\d\b|^\W{0,3}[45]\d\d\b"
     r"|\b[45]\d\d[ :,-]{1,3}(?:client|server|not|forbidden|bad|too|gateway|internal|service"
     r"|unauthori|error|gone|payment|method|request|access|proxy)"
@@ -106,56 +130,57 @@ _OF_SAFETY = _linear(
 )  # fmt: skip
 
 
-def words_of(tool: str) -> frozenset[str]:
-    """The words of a name, in whatever way it joins them."""
-    return frozenset(word.lower() for word in _WORDS.findall(tool))
-
-
 def speaks_of_safety(error: str) -> bool:
     """Whether a guard stopped the tool, or what it touched is not what it should be."""
-    return any(_OF_SAFETY.search(_OF_A_BROWSER.sub("", part)) for part in _spoken(error))
+    return any(_OF_SAFETY.search(_OF_A_BROWSER.sub("", part)) for part in _ends(error))
 
 
 def is_weather(call: ToolCall) -> bool:
-    """Whether the web failed a tool that reaches into it: nothing the work could help."""
-    if not is_advisory_tool(call.tool):
+    """Return whether a service that a tool asked failed it: nothing the work could help.
+
+    What failed decides. The name of the tool decides only where the failure says too little.
+    """
+    if runs_programs(call.tool) and not _only_sounds_like_programs(call):
         return False
-    said = _spoken(call.error)
-    if any(_OWN_MACHINE.search(part) for part in (*said, _address(call))):
+    ends = _ends(call.error or error_in_result(call.result))
+    if any(map(_SPEAKS_OF_LOOPBACK.search, ends)) or any(
+        map(_ASKS_LOOPBACK.search, _addresses(call.args))
+    ):
         return False
-    return said == ("",) or any(_OF_THE_NETWORK.search(part) for part in said)
+    if reaches_into_the_web(call.tool):
+        return ends == ("",) or any(map(_WEB_FAILED.search, ends))
+    ends = tuple(_MISUSED.sub("", part) for part in ends)
+    if is_about_own_things(call.tool) and not is_of_mcp(call.tool):
+        # What it says may be quoted from the work: only how it begins is its own.
+        return bool(_STARTS_WITH_SERVICE_FAILED.search(ends[0]))
+    return any(_SERVICE_FAILED.search(part) or _TIMED_OUT.search(part) for part in ends)
 
 
-def is_advisory_tool(tool: str) -> bool:
-    """Whether a tool reaches into the web, where failures are the weather's."""
-    words = words_of(tool)
-    if words & _AT_HOME:
+def _only_sounds_like_programs(call: ToolCall) -> bool:
+    """Return whether an MCP tool such as `run_query` is given no command and no code."""
+    if not is_of_mcp(call.tool) or names_what_it_runs(call.tool) or starts_a_shell(call.tool):
         return False
-    alone = words - _SAYS_NOTHING
-    reaches = words & _ENGINES or (words & _WEB and words & _REACHES)
-    return bool(reaches or (alone and alone <= _ALONE))
+    return isinstance(call.args, dict) and not _COMMANDS.intersection(call.args)
 
 
-def is_a_step(tool: str) -> bool:
-    """Whether a tool runs programs: a red test on the way to a green one is no fault."""
-    words = words_of(tool)
-    if words & _WRITES:
-        return False
-    return bool(words & _RUNS or words == {"make"} or (words & _EXECUTES and words & _EXECUTED))
+def _ends(error: str) -> tuple[str, ...]:
+    """The first and the last characters of a failure; the whole of a short one."""
+    text = error.strip().encode(errors="replace").decode()
+    if len(text) <= 2 * READ_CHARS:
+        return (text,)
+    return text[:READ_CHARS], text[-READ_CHARS:]
 
 
-def _spoken(error: str) -> tuple[str, ...]:
-    said = error.strip().encode(errors="replace").decode()
-    if len(said) <= 2 * SPOKEN_CHARS:
-        return (said,)
-    return said[:SPOKEN_CHARS], said[-SPOKEN_CHARS:]
-
-
-def _address(call: ToolCall) -> str:
-    if isinstance(call.args, str):
-        return call.args[:SPOKEN_CHARS]
-    if not isinstance(call.args, dict):
-        return ""
-    return " ".join(
-        str(one)[:SPOKEN_CHARS] for one in list(call.args.values())[:8] if isinstance(one, str)
-    )
+def _addresses(args: Json) -> Iterator[str]:
+    """The texts among the arguments that may hold an address, at any depth."""
+    pending: list[tuple[str, Json]] = [("", args)]
+    for _ in range(MAX_ARGUMENTS):
+        if not pending:
+            return
+        key, value = pending.pop()
+        if isinstance(value, str) and key.lower() not in _ASKED_FOR:
+            yield value[:READ_CHARS].encode(errors="replace").decode()
+        elif isinstance(value, dict):
+            pending += [(str(key), one) for key, one in list(value.items())[:MAX_ARGUMENTS]]
+        elif isinstance(value, list):
+            pending += [(key, one) for one in value[:MAX_ARGUMENTS]]

@@ -1,0 +1,158 @@
+"""Programs that tool calls ran: which failures only answered a question, or were put right later."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from verification.engine.checks.commands import Command, CommandLine, read_command_line
+from verification.engine.checks.coverage import covers
+from verification.engine.checks.read_only_commands import NEUTRAL, only_asks
+from verification.engine.checks.result_errors import error_in_result
+from verification.engine.checks.tool_names import names_what_it_runs, runs_programs
+from verification.engine.evidence import Json, ToolCall
+
+MAX_READ_CHARS = 1_000_000
+"""Of all commands of a run: the rest is compared as text."""
+MAX_COMPARED = 200
+"""Different later commands of one program, from the last one back."""
+
+_COMMANDS = ("command", "cmd", "shell_command", "bash_command", "script", "input")
+_FOLDERS = ("cwd", "workdir", "working_directory", "working_dir", "workingDirectory")
+_IN_BACKGROUND = ("run_in_background", "is_background", "background", "detach")
+_EXIT_CODES = ("exit_code", "exitCode", "returncode", "return_code", "exit_status", "code")
+_BESIDE_THE_RUN = frozenset(
+    {
+        "timeout", "timeout_ms", "timeoutMs", "yield_time_ms", "description", "explanation",
+        "justification", "max_output_tokens", *_IN_BACKGROUND,
+    }
+)  # fmt: skip
+_INSTALLING = frozenset(
+    f"{program} {verb}"
+    for program in ("npm", "pnpm", "yarn", "pip", "uv", "poetry", "bundle", "apt-get", "conda")
+    for verb in ("install", "ci", "sync", "add")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a call ran. `line` None: no command line that can be read.
+
+    `text` is the same for the same call, `whole` for the call of the same tool that runs everything.
+    """
+
+    text: str
+    whole: str = ""
+    line: CommandLine | None = None
+
+
+@dataclass(slots=True)
+class ProgramRuns:
+    """The failures of programs by the number of their call, and what succeeded, and when last."""
+
+    failed: dict[int, Run] = field(default_factory=dict)
+    last_success: dict[str, int] = field(default_factory=dict)
+    succeeded: defaultdict[str, dict[Command, int]] = field(
+        default_factory=lambda: defaultdict(dict)
+    )
+
+    @classmethod
+    def of(cls, calls: Sequence[ToolCall]) -> ProgramRuns:
+        history = cls()
+        chars_left = MAX_READ_CHARS
+        for number, call in enumerate(calls):
+            if call.success is None or not runs_programs(call.tool):
+                continue
+            text, folder = _command_of(call.args)
+            chars_left -= len(text)
+            line = read_command_line(text, folder) if text and chars_left >= 0 else None
+            if not call.success:
+                history.failed[number] = Run(_identity(call, text, folder), _whole(call), line)
+            elif _ended_well(call):
+                history.last_success[_identity(call, text, folder)] = number
+                for command in line.succeeded if line else ():
+                    of_program = history.succeeded[command.program]
+                    of_program.pop(command, None)  # the last success stands last
+                    of_program[command] = number
+        return history
+
+    def is_no_fault(self, number: int) -> bool:
+        """Return whether the failed call of this number only asked, or succeeded later."""
+        run = self.failed.get(number)
+        if run is None:
+            return False
+        if any(self.last_success.get(text, -1) > number for text in (run.text, run.whole) if text):
+            return True
+        if run.line is None:
+            return False
+        working = _working(run.line.commands)
+        if working:
+            return all(self._is_covered(command, number) for command in working)
+        return any(command.program not in NEUTRAL for command in run.line.commands)
+
+    def _is_covered(self, command: Command, number: int) -> bool:
+        later = list(self.succeeded[command.program].items())[-MAX_COMPARED:]
+        return any(at > number and covers(other, command) for other, at in reversed(later))
+
+
+def _working(commands: Sequence[Command]) -> list[Command]:
+    """The commands that may have failed by more than an answer.
+
+    What is installed for a command after it is part of that command's preparation.
+    """
+    working = [one for one in commands if one.program not in NEUTRAL and not only_asks(one)]
+    return [one for one in working[:-1] if one.program not in _INSTALLING] + working[-1:]
+
+
+def _command_of(args: Json) -> tuple[str, str]:
+    """The command line of a call and the folder that it names, each '' where there is none."""
+    if isinstance(args, str):
+        return args, ""
+    if isinstance(args, list):
+        return _joined(args), ""
+    if not isinstance(args, dict):
+        return "", ""
+    folder = next((args[key] for key in _FOLDERS if isinstance(args.get(key), str)), "")
+    for key in _COMMANDS:
+        if text := _joined(args.get(key)):
+            return text, folder.rstrip("/")
+    return "", folder
+
+
+def _joined(command: Any) -> str:
+    if isinstance(command, str):
+        return command
+    if isinstance(command, list) and command and all(isinstance(one, str) for one in command):
+        return shlex.join(command)
+    return ""
+
+
+def _identity(call: ToolCall, command: str, folder: str) -> str:
+    """A text that is the same for the same call; '' where the call does not say what it ran."""
+    if command:
+        return f"{folder}\n{' '.join(command.split())}"
+    args = call.args
+    if isinstance(args, Mapping):
+        args = {key: value for key, value in args.items() if key not in _BESIDE_THE_RUN}
+    if args:
+        return f"{call.tool}\n{json.dumps(args, sort_keys=True)}"
+    return _whole(call)
+
+
+def _whole(call: ToolCall) -> str:
+    return f"{call.tool}\n" if names_what_it_runs(call.tool) else ""
+
+
+def _ended_well(call: ToolCall) -> bool:
+    """Whether a success proves that what was run has ended, and well."""
+    if isinstance(call.args, dict) and any(call.args.get(key) for key in _IN_BACKGROUND):
+        return False
+    if isinstance(call.result, dict):
+        codes: Iterable[Any] = (call.result.get(key) for key in _EXIT_CODES)
+        if any(isinstance(code, int) and code for code in codes):
+            return False
+    return not call.error.strip() and not error_in_result(call.result)
