@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from processes.definition.globs import backward_range
 from processes.definition.model import (
     ANY_PHASE,
     Deliverable,
@@ -117,6 +118,13 @@ def _deliverable(value: Value) -> Deliverable | None:
     if pure.is_absolute() or ".." in pure.parts:
         value.complain("deliverable.path", f"{path[:100]!r} lies outside the workspace.")
         return None
+    if backward := backward_range(path):
+        value.complain(
+            "deliverable.range",
+            f"The range {backward!r} in {path[:100]!r} runs backwards, and matches no character. "
+            f"Write {backward[::-1]!r}.",
+            Level.WARNING if value.log.is_stored else Level.ERROR,
+        )
     return Deliverable(path, description.strip())
 
 

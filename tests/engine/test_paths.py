@@ -7,12 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from processes.definition.globs import compile_glob
 from tests.engine.cases import case, evaluate, failed_call, told
 from tests.tables import check_rows
 from verification.engine.checks.deliverables import declared, declared_files
 from verification.engine.evidence import SubmittedFile, ToolCall
 from verification.engine.paths import anchored, relative
-from verification.engine.tree import Meant, Tree, meant_by, wildcard
+from verification.engine.tree import Meant, Tree, meant_by
 
 DECOMPOSED = unicodedata.normalize("NFD", "résumé.md")
 COMPOSED = unicodedata.normalize("NFC", DECOMPOSED)
@@ -381,4 +382,4 @@ def test_no_text_is_too_odd_to_be_read_as_a_path(one: str, other: str) -> None:
     assert inside is None or ".." not in inside.split("/")
     assert tree.meant(one).files
     tree.meant(other)
-    wildcard(other)
+    compile_glob(other)

@@ -12,16 +12,13 @@ from itertools import accumulate
 from types import MappingProxyType
 from typing import Any
 
-import re2
-
-from processes.definition import patterns as dialect
+from processes.definition.globs import compile_glob, has_wildcards
 from verification.engine.evidence import SubmittedFile
 from verification.engine.paths import anchored, relative, spelled
 from verification.engine.shared import shared_folder
 
 MAX_WILDCARD_TESTS = 500_000
 """Files times wildcards: a second of work."""
-WILDCARDS = frozenset("*?[{")
 _MAX_DEPTHS = 20
 _AFTER_SLASH = chr(ord("/") + 1)
 
@@ -101,7 +98,7 @@ class Tree:
             return (self._files[path],)
         if files := self.under(path):
             return files
-        pattern = wildcard(path)
+        pattern = compile_glob(path)
         return self._matching(pattern) if pattern else ()
 
     def _matching(self, pattern: Any) -> Sequence[SubmittedFile]:
@@ -160,56 +157,9 @@ def meant_by(
     tests_left = MAX_WILDCARD_TESTS
     found: dict[str, Meant | None] = {}
     for path in declared:
-        if WILDCARDS.isdisjoint(path) or tree.at(path):
+        if not has_wildcards(path) or tree.at(path):
             found[path] = tree.meant(path)
             continue
         tests_left -= len(files)
         found[path] = tree.meant(path) if tests_left >= 0 else None
     return MappingProxyType(found)
-
-
-def wildcard(path: str) -> Any | None:
-    """A matcher of whole lines, in any case; None: the path has no wildcard that can be read.
-
-    `*` and `?` match `/` too, `**/` also nothing at all; `{a,b}` is either.
-    """
-    if WILDCARDS.isdisjoint(path):
-        return None
-    try:
-        return re2.compile(f"(?im)^(?:{''.join(_pieces(path))})$", dialect.options())
-    except (re2.error, UnicodeError):
-        return None
-
-
-def _pieces(path: str) -> Iterable[str]:
-    position, depth = 0, 0
-    while position < len(path):
-        sign = path[position]
-        closing = path.find("]", position + 2) if sign == "[" else -1
-        step = 1
-        if sign == "*":
-            step = len(path[position:]) - len(path[position:].lstrip("*"))
-            is_folder = step > 1 and path[position + step : position + step + 1] == "/"
-            step += is_folder
-            yield "(?:.*/)?" if is_folder else ".*"
-        elif sign == "?":
-            yield "."
-        elif closing > 0:
-            step = closing - position + 1
-            yield _class(path[position + 1 : closing])
-        elif sign == "{" and "}" in path[position:] and "," in path[position:]:
-            depth += 1
-            yield "(?:"
-        elif depth and sign in ",}":
-            depth -= sign == "}"
-            yield "|" if sign == "," else ")"
-        else:
-            yield re2.escape(sign)
-        position += step
-
-
-def _class(members: str) -> str:
-    negated = members[0] in "!^"
-    inside = members[negated:].replace("\\", "\\\\").replace("[", "\\[").replace("^", "\\^")
-    # A class that excludes would take the end of a line, and the next path with it.
-    return f"[^\\n{inside}]" if negated else f"[{inside}]"
