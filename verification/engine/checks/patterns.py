@@ -9,6 +9,10 @@ from dataclasses import dataclass, field
 from processes.definition.model import Enforcement, Expect, Rule, RuleType, Severity, Target
 from verification.engine import scoping
 from verification.engine.case import Case, Ports
+from verification.engine.checks.conflict_examples import (
+    looks_for_conflicts,
+    mask_conflict_examples,
+)
 from verification.engine.checks.drafts import not_inspected
 from verification.engine.checks.materials import Material, material_batches
 from verification.engine.checks.registry import Observation, check
@@ -99,7 +103,7 @@ def patterns(case: Case, ports: Ports) -> Iterator[Observation]:
     search = Search(ports.probe, ports.clock, case.verifier.limits)
     for target, rules in by_target.items():
         for batch in material_batches(target, case, ports):
-            _ask(search, [one for one in rules if not one.is_settled], batch)
+            _ask(search, [asked for asked in rules if not asked.is_settled], batch)
         for asked in rules:
             yield from _judge(asked)
 
@@ -109,8 +113,24 @@ def _ask(search: Search, rules: Sequence[Asked], batch: Sequence[Material]) -> N
     too_large = [material for material in batch if material.too_large]
     for asked in rules if too_large else ():
         asked.lose(NotInspected(TOO_LARGE), too_large)
+    contents = [one.content for one in texts]
+    about_conflicts = [asked for asked in rules if looks_for_conflicts(asked.rule)]
+    masked = contents
+    if about_conflicts:
+        masked = [mask_conflict_examples(one.path, one.content) for one in texts]
+    if masked == contents:
+        _search(search, rules, texts, contents)
+    else:
+        _search(search, about_conflicts, texts, masked)
+        others = [asked for asked in rules if not looks_for_conflicts(asked.rule)]
+        _search(search, others, texts, contents)
+
+
+def _search(
+    search: Search, rules: Sequence[Asked], texts: Sequence[Material], contents: Sequence[bytes]
+) -> None:
     patterns = [asked.pattern for asked in rules]
-    for number, span, answer in search.ask(patterns, [one.content for one in texts]):
+    for number, span, answer in search.ask(patterns, contents):
         rules[number].take(answer, texts[span.start : span.stop])
 
 
