@@ -9,8 +9,14 @@ from typing import Any
 from django.http import QueryDict
 
 from processes.definition import patterns
-from processes.definition.lint import MAX_COUNTED, MAX_EXAMPLE_CHARS, MAX_TRIED_CHARS, is_violated
-from processes.definition.model import Expect, Rule, RuleType
+from processes.definition.lint import (
+    MAX_COUNTED,
+    MAX_EXAMPLE_CHARS,
+    MAX_TRIED_CHARS,
+    count_matches,
+    is_violated,
+)
+from processes.definition.model import Enforcement, Expect, Rule, RuleType
 from processes.definition.rules import MAX_RULE_NAME
 from processes.models import Draft, Process
 from processes.renames import published_name
@@ -101,6 +107,7 @@ def _rule(sent: QueryDict, check: str) -> Rule:
         name=sent.get("name", "").strip()[:MAX_RULE_NAME].replace("\0", ""),
         check=check,
         type=RuleType.REGEX if sent.get("type") == RuleType.REGEX else RuleType.LLM,
+        enforcement=Enforcement.HARD if sent.get("enforcement") == Enforcement.HARD else None,
         expect=expect,
         min_count=int(count) if is_number else None,
         requires_exact_cardinality=bool(sent.get("requires_exact_cardinality")),
@@ -111,5 +118,5 @@ def _tried(rule: Rule, text: str, *, expected: bool, fits: bool) -> TriedText:
     if not fits or len(text) > MAX_EXAMPLE_CHARS:
         return TriedText(text[:200], is_caught=False, matches=0, holds=None)
     caught = is_violated(rule, text)
-    matches = patterns.count_matches(rule.check, text, limit=MAX_COUNTED)
+    matches = count_matches(rule, text, limit=MAX_COUNTED)
     return TriedText(text[:200], caught, matches, holds=caught is expected)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, islice
 
 from processes.definition import patterns
 from processes.definition.model import (
     Definition,
+    Enforcement,
     Expect,
     Level,
     Problem,
@@ -21,6 +22,7 @@ from processes.definition.model import (
 )
 from processes.definition.reachability import matches_everything, matches_nothing
 from processes.definition.review import PLACE as REVIEW
+from processes.definition.visible_text import spans_in_both, visible_text
 
 MAX_EXAMPLE_CHARS = 10_000
 MAX_TRIED_CHARS = 200_000
@@ -154,7 +156,17 @@ def _examples_of(rule: Rule) -> Iterator[Problem]:
 
 def is_violated(rule: Rule, text: str) -> bool:
     """Say whether a regex rule finds fault with one text."""
-    return counts_as_violated(rule, patterns.count_matches(rule.check, text, limit=MAX_COUNTED))
+    return counts_as_violated(rule, count_matches(rule, text, limit=MAX_COUNTED))
+
+
+def count_matches(rule: Rule, text: str, *, limit: int) -> int:
+    """Count matches as the engine does: of a hard rule also those that only a person sees."""
+    content = text.encode(errors="replace")
+    visible = visible_text(content) if rule.enforcement is Enforcement.HARD else None
+    if visible is None:
+        return patterns.count_matches(rule.check, text, limit=limit)
+    compiled = patterns.compiled(rule.check)
+    return sum(1 for _ in islice(spans_in_both(compiled, content, visible, limit=limit), limit))
 
 
 def counts_as_violated(rule: Rule, found: int) -> bool:

@@ -160,6 +160,52 @@ def test_a_byte_order_mark_is_no_part_of_the_text(encoding: str) -> None:
     assert [(one.line, one.column) for one in conclusion.findings] == [(1, 3)]
 
 
+ANSI = "KEY=\x1b[01;31mAKIA\x1b[mIOSFODNN7EXAMPLE\n"
+ACCESS_KEY = r"AKIA[0-9A-Z]{16}"
+
+
+@check_rows(
+    ("text", "column", "quote"),
+    [
+        (ANSI, 13, "AKIA\x1b[mIOSFODNN7EXAMPLE"),
+        ("é A\u200bKIAIOSFODNN7EXAMPLE", 3, "A\u200bKIAIOSFODNN7EXAMPLE"),
+        ("AKIAIOS\u00adFODNN7EXAMPLE", 1, "AKIAIOS\u00adFODNN7EXAMPLE"),
+        ("\uff21KIAIOSFODNN7EXAMPLE", 1, "\uff21KIAIOSFODNN7EXAMPLE"),
+        ('{"a": "\\u0041KIAIOSFODNN7EXAMPLE"}', 8, "\\u0041KIAIOSFODNN7EXAMPLE"),
+        ("AKIAIOSFODNN7EXAMPLE", 1, "AKIAIOSFODNN7EXAMPLE"),
+    ],
+    ids=repr,
+)
+def test_a_hard_rule_sees_what_a_person_reads_at_its_place_in_the_original(
+    text: str, column: int, quote: str
+) -> None:
+    rule = regex("no-keys", ACCESS_KEY, target="deliverables", **HARD_NO_X)
+
+    [finding] = evaluate(files={"a.log": f"first\n{text}"}, rules=[rule]).findings
+
+    assert (finding.line, finding.column) == (2, column)
+    assert finding.quote == quote.replace("\x1b", "\ufffd")
+
+
+def test_only_a_hard_rule_sees_what_a_person_reads() -> None:
+    assert evaluate(rules=[regex("no-keys", ACCESS_KEY)], output=ANSI).findings == ()
+
+
+def test_a_match_that_a_person_reads_meets_a_rule_that_asks_for_one() -> None:
+    rule = regex("named", "Recommendation: merge", expect="match", **HARD_NO_X)
+
+    assert evaluate(rules=[rule], output="**Recommendation:\u00a0merge**").findings == ()
+
+
+def test_texts_with_something_hidden_are_found_among_others() -> None:
+    files = {f"{number}.md": f"{'A' * (number % 3)}\u200bx" for number in range(30)}
+    rule = regex("no-ax", "Ax", target="deliverables", **HARD_NO_X)
+
+    paths = [one.path for one in evaluate(files=files, rules=[rule]).findings]
+
+    assert paths == sorted(path for path, text in files.items() if text.startswith("A"))
+
+
 def test_what_is_no_text_in_a_text_hides_nothing() -> None:
     files = {"a.md": b"\n\xc3 x\xed\xa0\x80"}
 

@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import astuple
 from pathlib import Path
 from typing import Any, Final
 
@@ -82,7 +83,7 @@ class ChildProbe:
     def search(
         self, patterns: Sequence[Pattern], texts: Sequence[bytes], *, seconds: float
     ) -> Sequence[Answer]:
-        asked = [(one.text, one.limit, one.seconds) for one in patterns]
+        asked = [astuple(pattern) for pattern in patterns]
         header = {"ask": "search", "patterns": asked, "cpu_seconds": math.ceil(seconds)}
         deadline = time.monotonic() + seconds
         answers: list[Answer] = []

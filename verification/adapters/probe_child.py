@@ -53,6 +53,8 @@ def answer(header: dict[str, Any], parts: Sequence[bytes]) -> Iterator[dict[str,
     if header["ask"] == "search":
         patterns = [Pattern(*fields) for fields in header["patterns"]]
         texts = Texts(parts)
+        if any(pattern.in_visible_text for pattern in patterns):
+            _ = texts.visible  # no pattern's time
         yield {"read": True}
         yield from map(_found_row, search(patterns, texts, clock=time.monotonic))
     elif header["ask"] == "code":

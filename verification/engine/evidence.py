@@ -117,11 +117,15 @@ class SyntaxProblem:
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """Matches are counted up to `limit`; a search may take so many `seconds`."""
+    """Matches are counted up to `limit`; a search may take so many `seconds`.
+
+    `in_visible_text`: it is searched for in the text as a person reads it, too.
+    """
 
     text: str
     limit: int
     seconds: float = 2.0
+    in_visible_text: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,13 @@ from __future__ import annotations
 import codecs
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from itertools import accumulate
+from functools import cached_property
+from heapq import merge
+from itertools import accumulate, groupby
 from typing import Any
 
 from processes.definition import patterns as dialect
+from processes.definition.visible_text import spans_in_both, visible_text
 from verification.engine.evidence import (
     Answer,
     Matches,
@@ -45,8 +48,8 @@ def text_of(content: bytes) -> bytes:
 class Texts:
     """Searched one by one, and together, so that a pattern which is nowhere costs one search."""
 
-    def __init__(self, contents: Sequence[bytes]) -> None:
-        self.each = [text_of(content) for content in contents]
+    def __init__(self, contents: Sequence[bytes], *, are_texts: bool = False) -> None:
+        self.each = contents if are_texts else [text_of(content) for content in contents]
         self._all = b"\n".join(self.each) if len(self.each) > 1 else b""
         self._starts = list(accumulate((len(text) + 1 for text in self.each), initial=0))
 
@@ -66,6 +69,24 @@ class Texts:
             yield number
             number += 1
 
+    @cached_property
+    def visible(self) -> VisibleTexts:
+        return VisibleTexts(self.each)
+
+
+class VisibleTexts:
+    """The texts in which a person reads something else than stands there."""
+
+    def __init__(self, texts: Sequence[bytes]) -> None:
+        read = {number: visible_text(text) for number, text in enumerate(texts)}
+        self.by_number = {number: text for number, text in read.items() if text is not None}
+        self._numbers = list(self.by_number)
+        self._texts = Texts([text.content for text in self.by_number.values()], are_texts=True)
+
+    def candidates(self, pattern: str, compiled: Any) -> Iterator[int]:
+        for position in self._texts.candidates(pattern, compiled):
+            yield self._numbers[position]
+
 
 def _search(pattern: Pattern, texts: Texts, clock: Callable[[], float]) -> Answer:
     started = clock()
@@ -74,18 +95,34 @@ def _search(pattern: Pattern, texts: Texts, clock: Callable[[], float]) -> Answe
     compiled = dialect.compiled(pattern.text)
     count = 0
     places: list[PatternMatch] = []
-    for number in texts.candidates(pattern.text, compiled):
+    for number in _candidates(pattern, texts, compiled):
         if clock() - started > pattern.seconds:
             return NotInspected(TOO_LONG)
         text = texts.each[number]
         lines = _Lines(text)
-        for start, end in dialect.spans(compiled, text):
+        for start, end in _spans(pattern, texts, number, compiled):
             count += 1
             if len(places) < MAX_PLACES:
                 places.append(PatternMatch(number, *lines.place(start), _quote(text, start, end)))
             if count >= pattern.limit:
                 return Matches(count, tuple(places), clock() - started)
     return Matches(count, tuple(places), clock() - started)
+
+
+def _candidates(pattern: Pattern, texts: Texts, compiled: Any) -> Iterator[int]:
+    numbers = texts.candidates(pattern.text, compiled)
+    if pattern.in_visible_text:
+        both = merge(numbers, texts.visible.candidates(pattern.text, compiled))
+        numbers = (number for number, _ in groupby(both))
+    return numbers
+
+
+def _spans(pattern: Pattern, texts: Texts, number: int, compiled: Any) -> Iterator[tuple[int, int]]:
+    text = texts.each[number]
+    visible = texts.visible.by_number.get(number) if pattern.in_visible_text else None
+    if visible is None:
+        return dialect.spans(compiled, text)
+    return spans_in_both(compiled, text, visible, limit=pattern.limit)
 
 
 class _Lines:

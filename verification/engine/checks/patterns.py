@@ -66,7 +66,11 @@ class Asked:
 
     @property
     def pattern(self) -> Pattern:
-        return Pattern(self.rule.check, wanted_matches(self.rule) - self.count)
+        return Pattern(
+            self.rule.check,
+            wanted_matches(self.rule) - self.count,
+            in_visible_text=self.enforcement is Enforcement.HARD and not self.case.is_legacy,
+        )
 
     @property
     def is_settled(self) -> bool:

@@ -27,6 +27,7 @@ from processes.definition.load import load
 from processes.definition.model import Definition, Target
 from verification.adapters.limits import limit_cpu, limit_memory
 from verification.engine.case import Case
+from verification.engine.checks.conflict_examples import mask_conflict_examples
 from verification.engine.checks.materials import MAX_FILE_BYTES, is_binary, searched_files
 from verification.engine.evidence import Matches, Pattern
 from verification.engine.matching import Texts, search
@@ -77,12 +78,17 @@ class Text:
 
 @dataclass(frozen=True)
 class Job:
-    """One rule. `source` is the process file that says which files are a phase's."""
+    """One rule. `source` is the process file that says which files are a phase's.
+
+    `masks_examples`: it does not see conflicts that a text shows as an example.
+    """
 
     pattern: str
     limit: int
     target: Target
     source: str
+    in_visible_text: bool = False
+    masks_examples: bool = False
 
     @cached_property
     def definition(self) -> Definition:
@@ -92,7 +98,7 @@ class Job:
         return definition
 
     def pattern_of(self) -> Pattern:
-        return Pattern(self.pattern, self.limit, seconds=30.0)
+        return Pattern(self.pattern, self.limit, 30.0, self.in_visible_text)
 
 
 @dataclass(slots=True)
@@ -221,7 +227,10 @@ def answer(store: Store, job: Job, runs: Mapping[int, str]) -> Iterator[list[Any
         if isinstance(texts, str):
             yield [run, None, texts]
             continue
-        searched = Texts([one.content for one in texts])
+        contents = [text.content for text in texts]
+        if job.masks_examples:
+            contents = [mask_conflict_examples(text.path, text.content) for text in texts]
+        searched = Texts(contents)
         found = next(search([pattern], searched, clock=time.monotonic))
         if not isinstance(found, Matches):
             yield [run, None, found.why]
@@ -270,10 +279,8 @@ def main() -> None:
             limit_cpu(JOB_CPU_SECONDS)
             fields = asked["job"]
             _meant.cache_clear()  # it would keep each job with its process
-            job = Job(
-                fields["pattern"], fields["limit"], Target(fields["target"]), fields["source"]
-            )
-            store.disk.folder = Path(fields["folder"])
+            store.disk.folder = Path(fields.pop("folder"))
+            job = Job(**{**fields, "target": Target(fields["target"])})
         elif job is not None:
             runs = {int(run): phase for run, phase in asked["runs"]}
             sys.stdout.write(json.dumps(list(answer(store, job, runs))) + "\n")

@@ -14,6 +14,7 @@ from processes.definition.model import Enforcement, Phase, Rule
 from verification.engine import scoping
 from verification.engine.backtest import Bucket, Weighed, weigh
 from verification.engine.case import Case
+from verification.engine.checks.conflict_examples import looks_for_conflicts
 from verification.engine.checks.materials import Material
 from verification.engine.checks.patterns import Asked, findings_of, wanted_matches
 from verification.engine.evidence import Matches, NotInspected, PatternMatch, Submission, TaskSpec
@@ -258,6 +259,8 @@ class _Answers:
         once = self.rule.wanted_count is None
         return {
             "pattern": self.rule.check,
+            "in_visible_text": _counted_as(self.rule) is Enforcement.HARD,
+            "masks_examples": looks_for_conflicts(self.rule),
             "limit": 1 if once else wanted_matches(self.rule),
             "target": self.rule.target,
             "source": self.wish.source_text,
