@@ -8,6 +8,7 @@ return.
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 from bisect import bisect_left, bisect_right
@@ -21,16 +22,20 @@ from typing import Any
 from processes.definition.patterns import spans
 
 BLOCK_BYTES = 32_768
-MAX_BLOCK_BYTES = 1_000_000
+MAX_BLOCK_BYTES = 65_536
 """Of a line without a space."""
+MAX_REPLACED = 30
 MAX_FORM_BYTES = 12
 """A character whose compatible form is longer stays as it is: a text must not grow without bound."""
 
+_HIGH, _LOW = r"[dD][89abAB][0-9a-fA-F]{2}", r"[dD][c-fC-F][0-9a-fA-F]{2}"
 _ESCAPE = re.compile(
-    r"\\+u(?:(?P<high>d[89ab][0-9a-f]{2})\\+u(?P<low>d[c-f][0-9a-f]{2})|(?P<code>[0-9a-f]{4}))"
-    r"|\\(?P<letter>[\"\\/nrt])",
-    re.IGNORECASE,
+    rf"\\(?:\\*u(?:(?P<high>{_HIGH})\\+u(?P<low>{_LOW})|(?P<code>[0-9a-fA-F]{{4}}))"
+    r"|(?P<letter>[\"\\/nrt]))"
 )
+_ESCAPES = re.compile(r"(?<!\\)(?:\\u[0-9a-fA-F]{4}){2,}")
+"""A run of them, which is decoded at once where no part of it is special."""
+_NOT_PLAIN = re.compile("[\x00-\x1f\\\\\ud800-\udfff]")
 _LETTERS = {"n": "\r", "r": "\r", "t": "\t"}
 _KEPT_CONTROLS = frozenset("\t\r\x1b")
 _TERMINAL = (
@@ -39,16 +44,17 @@ _TERMINAL = (
     r"|(?P<moves>(?:\x1b\[|\x9b)[0-?]{0,64}[ -/]{0,8}[@-~]|\x1b[@-Z\\^_])"
 )
 _WITHOUT_WIDTH = (
-    "\u00ad\u034f\u061c\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
-    "\ufe00-\ufe0f\ufeff\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
-)
+    (0xAD, 0xAD), (0x34F, 0x34F), (0x61C, 0x61C), (0x17B4, 0x17B5), (0x180B, 0x180F),
+    (0x200B, 0x200F), (0x202A, 0x202E), (0x2060, 0x206F), (0xFE00, 0xFE0F), (0xFEFF, 0xFEFF),
+    (0x1BCA0, 0x1BCA3), (0x1D173, 0x1D17A), (0xE0000, 0xE0FFF),
+)  # fmt: skip
 _SUPPLEMENTARY = (
     (0x10780, 0x107C0), (0x1CCD0, 0x1CD00), (0x1D150, 0x1D1D0), (0x1D400, 0x1D800),
     (0x1E000, 0x1E100), (0x1EE00, 0x1EF00), (0x1F100, 0x1F260), (0x1FBF0, 0x1FC00),
     (0x2F800, 0x2FA20),
 )  # fmt: skip
 """Where characters above U+FFFF have compatible forms."""
-_JAMO = "\u1161-\u1175\u11a8-\u11c2"
+_JAMO = frozenset(map(chr, [*range(0x1161, 0x1176), *range(0x11A8, 0x11C3)]))
 """They join the letter before them, as accents do."""
 
 Read = Callable[[re.Match[str]], str]
@@ -223,11 +229,26 @@ def _read_block(content: bytes) -> bytes:
     if content.isascii() and b"\x1b" not in content and b"\\" not in content:
         return content
     text = content.decode()
+    if "\\u" in text:
+        text = _ESCAPES.sub(_resolve_all, text)
     if "\\" in text:
         text = _ESCAPE.sub(_resolve, text)
-    if pattern := _hidden(text):
-        text = pattern.sub(_show, text)
-    return text.encode()
+    pattern = _hidden(text)
+    if pattern is not None and pattern is _patterns().alone:
+        few = _patterns().hidden.intersection(text)
+        if len(few) <= MAX_REPLACED:
+            # A search for each character that occurs is many times faster than one for all.
+            codes = few & {"\x1b", "\x9b"}
+            text, pattern = (_CODES.sub(_show, text) if codes else text), None
+            for character in few - codes:
+                text = text.replace(character, _shown(character))
+    return (pattern.sub(_show, text) if pattern else text).encode()
+
+
+def _resolve_all(escapes: re.Match[str]) -> str:
+    text: str = json.loads(f'"{escapes[0]}"')
+    is_plain = not _NOT_PLAIN.search(text)
+    return text if is_plain else escapes[0]
 
 
 def _resolve(escape: re.Match[str]) -> str:
@@ -246,8 +267,10 @@ def _hidden(text: str) -> re.Pattern[str] | None:
     """A pattern for all that a person reads otherwise; None: there is nothing of it."""
     if text.isascii():
         return _CODES if "\x1b" in text else None
-    patterns = _patterns()
-    return patterns.with_accents if patterns.accent.search(text) else patterns.alone
+    patterns, characters = _patterns(), set(text)
+    if patterns.hidden.isdisjoint(characters):
+        return None
+    return patterns.alone if patterns.accents.isdisjoint(characters) else patterns.with_accents
 
 
 def _show(hidden: re.Match[str]) -> str:
@@ -255,6 +278,10 @@ def _show(hidden: re.Match[str]) -> str:
     if kind is None:
         return _compatible(hidden[0])
     return " " if kind == "moves" else ""
+
+
+def _shown(character: str) -> str:
+    return "" if character in _patterns().narrow else _compatible(character)
 
 
 @lru_cache(maxsize=10_000)
@@ -268,7 +295,10 @@ _CODES = re.compile(_TERMINAL)
 
 @dataclass(frozen=True, slots=True)
 class _Patterns:
-    accent: re.Pattern[str]
+    hidden: frozenset[str]
+    """What begins or is something that a person reads otherwise."""
+    accents: frozenset[str]
+    narrow: frozenset[str]
     alone: re.Pattern[str]
     with_accents: re.Pattern[str]
 
@@ -277,15 +307,18 @@ class _Patterns:
 def _patterns() -> _Patterns:
     """Build them from the tables of Unicode, when they are first needed."""
     ranges = (range(0xA0, 0xD800), range(0xE000, 0x10000), *starmap(range, _SUPPLEMENTARY))
-    codes = [code for one in ranges for code in one]
-    changed = _class_of(code for code in codes if _has_other_form(chr(code)))
-    accents = _class_of(code for code in codes if unicodedata.combining(chr(code))) + _JAMO
-    unseen = f"{_TERMINAL}|(?P<narrow>[{_WITHOUT_WIDTH}]+)"
-    accented = f"[^\\x1b\\n{_WITHOUT_WIDTH}][{accents}]{{1,30}}"
+    characters = [chr(code) for one in ranges for code in one]
+    changed = [one for one in characters if _has_other_form(one)]
+    accents = [one for one in characters if unicodedata.combining(one) or one in _JAMO]
+    narrow = [chr(code) for first, last in _WITHOUT_WIDTH for code in range(first, last + 1)]
+    unseen = f"{_TERMINAL}|(?P<narrow>[{_class_of(narrow)}]+)"
+    accented = f"[^\\x1b\\n{_class_of(narrow)}][{_class_of(accents)}]{{1,30}}"
     return _Patterns(
-        accent=re.compile(f"[{accents}]"),
-        alone=re.compile(f"{unseen}|[{changed}]"),
-        with_accents=re.compile(f"{unseen}|{accented}|[{changed}]"),
+        hidden=frozenset([*changed, *accents, *narrow, "\x1b", "\x9b"]),
+        accents=frozenset(accents),
+        narrow=frozenset(narrow),
+        alone=re.compile(f"{unseen}|[{_class_of(changed)}]"),
+        with_accents=re.compile(f"{unseen}|{accented}|[{_class_of(changed)}]"),
     )
 
 
@@ -295,11 +328,11 @@ def _has_other_form(character: str) -> bool:
     return unicodedata.normalize("NFKC", character) != character and not is_sign_of_number
 
 
-def _class_of(codes: Iterable[int]) -> str:
+def _class_of(characters: Iterable[str]) -> str:
     """The members of a class, as ranges."""
     members = []
     first = last = -2
-    for code in (*codes, 0x110001):
+    for code in (*map(ord, characters), 0x110001):
         if code == last + 1:
             last = code
             continue
