@@ -121,6 +121,10 @@ DEEP = "pytest"
 for _ in range(MAX_NESTED):
     DEEP = f"bash -c {shlex.quote(DEEP)}"
 
+NESTED: Any = {}
+for _ in range(5_000):
+    NESTED = {"of": NESTED}
+
 
 def call(command: Any, success: bool = False, tool: str = "bash", **fields: Any) -> ToolCall:
     return ToolCall(tool, success, args=command and {"command": command}, **fields)
@@ -188,6 +192,9 @@ def test_the_folder_of_a_call_is_part_of_its_command() -> None:
         (None, None, True),
         ({"path": "a.py"}, {"path": "b.py"}, False),
         (None, {"path": "a.py"}, False),
+        ({"of": {"paths": ["a.py"]}}, {"of": {"paths": ["a.py"]}}, True),
+        ({"of": {"paths": ["a.py"]}}, {"of": {"paths": ["a.py", "b.py"]}}, False),
+        (NESTED, NESTED, False),
     ],
 )
 def test_a_tool_that_runs_tests_is_known_by_its_arguments(

@@ -99,6 +99,7 @@ OF_A_SERVICE = [
     ("mcp__filesystem__read_file", "MCP error -32001: Request timed out", None),
     ("mcp__github__search_code", "API rate limit exceeded for user ID 1.", None),
     ("mcp__bigquery__run_query", "HTTP 503", {"sql": "select 1"}),
+    ("run_query", "HTTP 503", {"sql": "select 1"}),
     # The name speaks of the work's own things, and the failure begins as a service's does.
     ("code_search", "HTTP 429", None),
     ("get_database_schema", "Error: 503 Service Unavailable", None),

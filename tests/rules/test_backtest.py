@@ -81,6 +81,27 @@ def test_runs_are_told_apart_by_what_people_said(project: Project) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.parametrize(("enforcement", "matched"), [("hard", 1), ("advisory", 0)])
+def test_a_hard_rule_is_tried_on_what_a_person_reads(
+    project: Project, enforcement: str, matched: int
+) -> None:
+    make_run(project, output="fax: N\u200b/A")
+
+    progress = tried(wish(project, enforcement=enforcement))
+
+    assert progress.matched == matched
+
+
+def test_a_rule_about_conflicts_is_not_tried_on_examples(project: Project) -> None:
+    conflict = "<<<<<<< a\n=======\n>>>>>>> b\n"
+    make_run(project, files={"notes.md": f"```\n{conflict}```\n".encode()})
+    make_run(project, files={"notes.md": conflict.encode()})
+
+    progress = tried(wish(project, "(?m)^<<<<<<< ", target="deliverables"))
+
+    assert (progress.evaluated, progress.matched) == (2, 1)
+
+
 def test_a_laxer_rule_shows_what_it_lets_go(project: Project) -> None:
     fail: dict[str, Any] = {"outcome": Outcome.FAIL, "findings": SPOKE, "output": "none"}
     make_run(project, **fail)

@@ -19,7 +19,7 @@ PARTS = st.sampled_from(
         "a", "B", "7", " ", "\n", "\r", "\\", "\\n", '\\"', "\\u0041", "\\\\u0042", "\\ud83d\\ude00",
         "\\ud83d", "\\u001b[31m", "\\u200b", "\\uff21", "\x1b[01;31m", "\x1b[m", "\x1b[K", "\x1b[5C",
         "\x1b]8;;x\x07", "\x1b", "\x9b1m", "\u200b", "\u00ad", "\ufeff", "\uff21", "\ufb01", "\u00bd",
-        "\ufdfa", "e\u0301", "\u0301", "\u1112\u1161\u11ab", "é", "한", "😀", "，", "\U0001d400",
+        "\ufdfa", "e\u0301", "\u0301", "\u1112\u1161\u11ab", "é", "한", "😀", "\uff0c", "\U0001d400",
     ]
 )  # fmt: skip
 TEXTS = st.lists(PARTS, max_size=25).map("".join)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +17,9 @@ from verification.engine.evidence import Json, ToolCall
 
 MAX_READ_CHARS = 1_000_000
 """Of all commands of a run: the rest is compared as text."""
+MAX_DEPTH = 20
+MAX_VALUES = 1_000
+"""Of the arguments of a call without a command: what is deeper or larger is like no other."""
 MAX_COMPARED = 200
 """Different later commands of one program, from the last one back."""
 
@@ -136,11 +138,29 @@ def _identity(call: ToolCall, command: str, folder: str) -> str:
     if command:
         return f"{folder}\n{' '.join(command.split())}"
     args = call.args
-    if isinstance(args, Mapping):
+    if isinstance(args, dict):
         args = {key: value for key, value in args.items() if key not in _BESIDE_THE_RUN}
-    if args:
-        return f"{call.tool}\n{json.dumps(args, sort_keys=True)}"
-    return _whole(call)
+    if not args:
+        return _whole(call)
+    values = _flat(args)
+    return "\n".join([call.tool, *sorted(values)]) if values else ""
+
+
+def _flat(args: Json) -> list[str]:
+    """Every value with its place; none where there are too many, or they lie too deep."""
+    values: list[str] = []
+    pending: list[tuple[tuple[str, ...], Any]] = [((), args)]
+    while pending:
+        place, value = pending.pop()
+        if len(place) > MAX_DEPTH or len(values) + len(pending) > MAX_VALUES:
+            return []
+        if isinstance(value, dict):
+            pending += [((*place, str(key)), one) for key, one in value.items()]
+        elif isinstance(value, list):
+            pending += [((*place, str(number)), one) for number, one in enumerate(value)]
+        else:
+            values.append(f"{place} {value!r}")
+    return values
 
 
 def _whole(call: ToolCall) -> str:

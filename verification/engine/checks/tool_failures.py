@@ -16,6 +16,7 @@ from verification.engine.checks.tool_names import (
     reaches_into_the_web,
     runs_programs,
     starts_a_shell,
+    words_of,
 )
 from verification.engine.evidence import Json, ToolCall
 
@@ -45,6 +46,7 @@ _ASKED_FOR = frozenset(
 
 _COMMANDS = frozenset({"command", "cmd", "commands", "code", "script", "shell_command"})
 
+_RUN_BY_SERVICES = frozenset({"query", "sql", "workflow", "search", "actor"})
 _STATUS = r"(?:408|425|429|5\d\d)\b"
 _MISUSED = _linear(
     r"(?:rate[ _-]?limit|time[ _-]?out)\w*[\"'`]?(?: \w+){0,2}? (?:must|should|needs? to|has to|cannot"
@@ -157,10 +159,11 @@ def is_weather(call: ToolCall) -> bool:
 
 
 def _only_sounds_like_programs(call: ToolCall) -> bool:
-    """Return whether an MCP tool such as `run_query` is given no command and no code."""
-    if not is_of_mcp(call.tool) or names_what_it_runs(call.tool) or starts_a_shell(call.tool):
+    """Return whether a tool such as `run_query` is given no command and no code."""
+    if names_what_it_runs(call.tool) or starts_a_shell(call.tool):
         return False
-    return isinstance(call.args, dict) and not _COMMANDS.intersection(call.args)
+    is_service = is_of_mcp(call.tool) or bool(words_of(call.tool) & _RUN_BY_SERVICES)
+    return is_service and isinstance(call.args, dict) and not _COMMANDS.intersection(call.args)
 
 
 def _ends(error: str) -> tuple[str, ...]:
