@@ -19,6 +19,7 @@ from verification.engine.evidence import ToolCall
 ASKED: list[Any] = [
     "grep -rn foo .",
     "cd src && grep -q foo a.py",
+    ". .venv/bin/activate && mkdir -p out && grep foo a.py",
     "grep foo a.py || grep bar b.py",
     "cat a.log | grep ERROR | wc -l",
     "! grep TODO src/a.py",
@@ -45,10 +46,15 @@ DID_MORE: list[Any] = [
     "false",
     "cd nowhere",
     "python check.py --version",
+    "pytest -v",
+    "npm test -v",
+    "make help",
     # Nobody knows which of the two failed.
     "grep x a.py && pytest",
     "grep x a.py; pytest",
     "pytest | grep -q passed",
+    ". ./deploy.sh && grep x a.py",
+    "echo x > a.py && grep x a.py",
     # What asks, and is made to do more.
     "find . -name a.py -delete",
     "find . | xargs rm",
@@ -79,6 +85,13 @@ MENDED: list[tuple[Any, Any]] = [
     ("go test ./pkg/a", "go test ./..."),
     ("ruff check src/a.py", "ruff check ."),
     ("cargo test foo", "cargo test"),
+    ("ruff check src", "ruff check --fix ."),
+    ("cargo test", "cargo test --workspace -- --nocapture"),
+    ("pytest tests/a.py", "pytest --cov src -q"),
+    ("go test ./pkg/a", "go test ./pkg/..."),
+    ("make -j4 test", "make test lint"),
+    ("make", "make -j 8"),
+    ("python -m unittest tests.test_a", "python -m unittest discover"),
     # All that may have failed succeeded.
     ("grep x a.py && pytest", "pytest"),
     ("npm install && npm test", "npm test"),
@@ -108,6 +121,14 @@ NOT_MENDED: list[tuple[Any, Any]] = [
     ("npm test", "npm test --if-present"),
     ("go test ./...", "go test ./pkg/a"),
     ("make test", "make -n test"),
+    ("make test", "make SKIP=1 test"),
+    ("make test", "make"),
+    ("nox -s tests", "nox -s lint"),
+    ("python -m unittest", "python -m unittest discover -s unit"),
+    ("npm test", "npm test -w one"),
+    ("go test ./...", "go test ."),
+    ("go test ./pkg/a", "go test ./pkg"),
+    ("pytest", "pytest --cov --lf"),
     ("ruff check a.py && pytest", "pytest"),
     # Another program, or another place.
     ("python a.py", "python b.py"),
@@ -160,6 +181,10 @@ def test_only_a_success_of_the_same_command_mends_it(command: Any, later: Any) -
     [
         call("pytest", True, result={"exit_code": 1}),
         call("pytest", True, result="Error: no such file"),
+        call("pytest", True, result=f"{'.' * 2_000}\n== 1 failed, 3 passed in 2 s =="),
+        call("pytest", True, result="F.\n1 failed, 3 passed"),
+        call("pytest", True, result={"stdout": "4 passed, 2 errors", "stderr": ""}),
+        call("pytest", True, result=[{"type": "text", "text": "Exit code: 1"}]),
         call("pytest", True, error="interrupted"),
         ToolCall("bash", True, args={"command": "pytest", "run_in_background": True}),
         ToolCall("bash", None, args={"command": "pytest"}),
@@ -168,6 +193,10 @@ def test_only_a_success_of_the_same_command_mends_it(command: Any, later: Any) -
 )
 def test_a_call_that_does_not_state_its_success_mends_nothing(later: ToolCall) -> None:
     assert not is_no_fault(call("pytest"), later)
+
+
+def test_a_result_that_counts_no_failure_mends() -> None:
+    assert is_no_fault(call("pytest"), call("pytest", True, result="41 passed, 0 failed"))
 
 
 def test_the_last_run_of_a_command_decides() -> None:

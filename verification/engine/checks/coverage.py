@@ -4,36 +4,48 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Any
 
-from verification.engine.checks.commands import Command
+from verification.engine.checks.commands import Command, word_set
 
 
 @dataclass(frozen=True, slots=True)
 class Runner:
     """A program that works on targets, such as a test runner.
 
-    `takes_all`: without a target it works on all there are. `valued` options have a value,
-    `harmless` ones change no result, `narrowing` ones leave targets out.
+    `takes_all`: without a target it works on all there are, as with one of `all_targets`.
+    `is_exact`: a folder is that folder alone, unless `/...` follows it.
     """
 
-    takes_all: bool = True
     valued: frozenset[str] = frozenset()
+    """Options that have a value."""
     harmless: frozenset[str] = frozenset()
+    """Options that change no result."""
     narrowing: frozenset[str] = frozenset()
+    """Options that leave targets out."""
+    widening: frozenset[str] = frozenset()
+    """Options that leave out nothing, and may do more."""
+    takes_all: bool = True
+    all_targets: frozenset[str] = frozenset({".", "./"})
+    is_exact: bool = False
 
 
-def _runner(valued: str = "", harmless: str = "", narrowing: str = "") -> Runner:
+def _runner(
+    valued: str = "", harmless: str = "", narrowing: str = "", widening: str = "", **fields: Any
+) -> Runner:
     usual = "-q -qq --quiet -v -vv -vvv --verbose --color --no-color --colors -s --silent"
-    words = (valued.split(), f"{usual} {harmless}".split(), narrowing.split())
-    return Runner(True, *map(frozenset, words))
+    with_value = word_set(valued)
+    harmless_words = (word_set(usual) - with_value) | word_set(harmless)
+    return Runner(with_value, harmless_words, word_set(narrowing), word_set(widening), **fields)
 
 
 _PYTEST = _runner(
     valued="-k -m -n -p -c -o -W --tb --maxfail --deselect --ignore --ignore-glob --durations"
     " --junitxml --junit-xml --rootdir --timeout --color --log-level --log-cli-level --dist"
     " --reruns --cov-report --cov-config --import-mode --override-ini --verbosity --capture"
-    " --basetemp --confcutdir --show-capture -r",
-    harmless="-x --exitfirst -l --showlocals -n --dist --tb --maxfail --durations --no-header -r --cov"
+    " --basetemp --confcutdir --show-capture -r --cov",
+    harmless="-x --exitfirst -l --showlocals -n --dist --tb --maxfail --durations --color"
+    " --no-header -r --cov"
     " --verbosity --capture --cache-clear --full-trace --junitxml --junit-xml --log-level"
     " --log-cli-level --cov-report --show-capture --ff --failed-first --nf --no-summary -p",
     narrowing="-k -m --lf --last-failed --sw --stepwise --deselect --ignore --ignore-glob",
@@ -44,36 +56,64 @@ _JEST = _runner(
     " --watch=false --watchAll=false --no-coverage --no-cache",
     narrowing="-t --testNamePattern -o --onlyChanged --changed --shard --onlyFailures -f",
 )
+_SCRIPT = _runner(
+    valued="-t --testNamePattern -w --workspace",
+    harmless="-i --runInBand --ci --run --bail --watch=false --watchAll=false --no-coverage",
+    narrowing="-t --testNamePattern -w --workspace -o --onlyChanged",
+)
 _LINT = _runner(
     valued="--config -c --output-format --format -f",
     harmless="--output-format --format -f --no-cache",
+    widening="--fix",
 )
 RUNNERS: dict[str, Runner] = {
     "pytest": _PYTEST,
-    "unittest": _runner(valued="-k -s -p -t", harmless="-f --failfast -b --buffer", narrowing="-k"),
+    "unittest": _runner(
+        valued="-k -s -p -t",
+        harmless="-f --failfast -b --buffer",
+        narrowing="-k -s -p",
+        all_targets=frozenset({"discover"}),
+    ),
     "jest": _JEST,
     "vitest": _JEST,
     "vitest run": _JEST,
-    "mocha": _runner(valued="-g --grep -f --fgrep -R --reporter", harmless="-R --reporter -b --bail",
-                     narrowing="-g --grep -f --fgrep"),
-    **dict.fromkeys(("npm test", "yarn test", "pnpm test", "bun test"), _JEST),
-    "go test": Runner(
-        False, frozenset({"-run", "-count", "-timeout", "-p"}),
-        frozenset({"-v", "-count", "-failfast", "-timeout", "-p", "-json"}),
-        frozenset({"-run", "-short"}),
+    "mocha": _runner(
+        valued="-g --grep -f --fgrep -R --reporter",
+        harmless="-R --reporter -b --bail",
+        narrowing="-g --grep -f --fgrep",
     ),
-    "cargo test": _runner(valued="-p --package -j --jobs", harmless="-j --jobs --no-fail-fast",
-                          narrowing="-p --package --lib --bins --doc"),
-    "rspec": _runner(valued="-e --example -f --format", harmless="-f --format --fail-fast",
-                     narrowing="-e --example --only-failures --next-failure"),
-    "phpunit": _runner(valued="--filter --group", harmless="--testdox", narrowing="--filter --group"),
+    **dict.fromkeys(("npm test", "yarn test", "pnpm test", "bun test"), _SCRIPT),
+    "go test": _runner(
+        valued="-run -count -timeout -p",
+        harmless="-count -failfast -timeout -p -json",
+        narrowing="-run -short",
+        takes_all=False,
+        all_targets=frozenset({"./...", "..."}),
+        is_exact=True,
+    ),
+    "cargo test": _runner(
+        valued="-p --package -j --jobs",
+        harmless="-j --jobs --no-fail-fast --nocapture",
+        narrowing="-p --package --lib --bins --doc",
+        widening="--workspace --all",
+    ),
+    "rspec": _runner(
+        valued="-e --example -f --format",
+        harmless="-f --format --fail-fast",
+        narrowing="-e --example --only-failures --next-failure",
+    ),
+    "phpunit": _runner(
+        valued="--filter --group", harmless="--testdox", narrowing="--filter --group"
+    ),
     "tox": _runner(valued="-e", narrowing="-e"),
     "nox": _runner(valued="-s", narrowing="-s"),
     **dict.fromkeys(("ruff check", "mypy", "pyright", "eslint", "flake8", "tsc"), _LINT),
-    "make": Runner(False, frozenset({"-j"}), frozenset({"-j", "-s", "-k"})),
-}  # fmt: skip
+    "make": _runner(valued="-j", harmless="-j -k", takes_all=False, all_targets=frozenset()),
+}
 _PLACE = re.compile(r"(?::\d+)+$")
-_ALL = frozenset({".", "./", "./...", "discover"})
+_SETTING = re.compile(r"\w+=")
+_HERE = "$"
+"""Stands below a folder that is meant without what lies in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +135,11 @@ def covers(later: Command, failed: Command) -> bool:
         return True
     done, wanted = _job(later, runner), _job(failed, runner)
     lost = wanted.options - done.options
-    if done.options - wanted.options or any(_name(one) not in runner.narrowing for one in lost):
+    extra = [one for one in done.options - wanted.options if _name(one) not in runner.widening]
+    if extra or any(_name(one) not in runner.narrowing for one in lost):
         return False
+    if done.targets == wanted.targets and _are_alike(later.folder, failed.folder):
+        return True
     below = _parts(failed.folder)[len(_parts(later.folder)) :] if later.folder else ()
     if () in done.targets or (not done.targets and runner.takes_all):
         return True
@@ -127,20 +170,33 @@ def _job(command: Command, runner: Runner) -> _Job:
     arguments = list(reversed(command.arguments))
     while arguments:
         argument = arguments.pop()
-        if not argument.startswith("-"):
-            targets.append(() if argument in _ALL else _parts(argument))
-            continue
         option, has_value, value = argument.partition("=")
-        if argument in runner.harmless or argument == "--":
-            arguments = arguments[:-1] if argument in runner.valued else arguments
+        if _SETTING.match(argument):
+            options.add(argument)
+        elif not argument.startswith("-"):
+            targets.append(_target(argument, runner))
         elif not has_value and option in runner.valued:
-            options.add(f"{option}={arguments.pop() if arguments else ''}")
+            has_next = bool(arguments) and not arguments[-1].startswith("-")
+            value = arguments.pop() if has_next else ""
+            if option not in runner.harmless:
+                options.add(f"{option}={value}")
         elif option[:2] in runner.valued and not option.startswith("--"):
             if option[:2] not in runner.harmless:
                 options.add(f"{option[:2]}={argument[2:].removeprefix('=')}")
-        elif option not in runner.harmless and not _are_harmless_letters(option, runner):
+        elif not (
+            argument == "--"
+            or {option, argument} & runner.harmless
+            or _are_harmless_letters(option, runner)
+        ):
             options.add(f"{option}={value}")
     return _Job(tuple(targets), frozenset(options))
+
+
+def _target(argument: str, runner: Runner) -> tuple[str, ...]:
+    if argument in runner.all_targets:
+        return ()
+    parts = _parts(argument)
+    return parts if not runner.is_exact or argument.endswith("...") else (*parts, _HERE)
 
 
 def _are_harmless_letters(option: str, runner: Runner) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -10,7 +11,7 @@ from typing import Any
 
 from verification.engine.checks.commands import Command, CommandLine, read_command_line
 from verification.engine.checks.coverage import covers
-from verification.engine.checks.read_only_commands import NEUTRAL, only_asks
+from verification.engine.checks.read_only_commands import is_neutral, only_asks
 from verification.engine.checks.result_errors import error_in_result
 from verification.engine.checks.tool_names import names_what_it_runs, runs_programs
 from verification.engine.evidence import Json, ToolCall
@@ -23,6 +24,14 @@ MAX_VALUES = 1_000
 MAX_COMPARED = 200
 """Different later commands of one program, from the last one back."""
 
+_SPEAKS_OF_FAILURE = re.compile(
+    r"\b[1-9]\d{0,6} (?:failed|failing|failures?)\b|passed, [1-9]\d{0,6} errors?\b|\bBUILD FAILED\b"
+    r"|\bexit(?:ed)?(?: with)?(?: status| code)?[:= ]{1,3}[1-9]\d{0,2}\b",
+    re.IGNORECASE,
+)
+"""Some tools report success whatever the program does."""
+MAX_END_CHARS = 400
+"""Characters at both ends of a result."""
 _COMMANDS = ("command", "cmd", "shell_command", "bash_command", "script", "input")
 _FOLDERS = ("cwd", "workdir", "working_directory", "working_dir", "workingDirectory")
 _IN_BACKGROUND = ("run_in_background", "is_background", "background", "detach")
@@ -94,7 +103,7 @@ class ProgramRuns:
         working = _working(run.line.commands)
         if working:
             return all(self._is_covered(command, number) for command in working)
-        return any(command.program not in NEUTRAL for command in run.line.commands)
+        return not all(map(is_neutral, run.line.commands))
 
     def _is_covered(self, command: Command, number: int) -> bool:
         later = list(self.succeeded[command.program].items())[-MAX_COMPARED:]
@@ -106,7 +115,7 @@ def _working(commands: Sequence[Command]) -> list[Command]:
 
     What is installed for a command after it is part of that command's preparation.
     """
-    working = [one for one in commands if one.program not in NEUTRAL and not only_asks(one)]
+    working = [one for one in commands if not is_neutral(one) and not only_asks(one)]
     return [one for one in working[:-1] if one.program not in _INSTALLING] + working[-1:]
 
 
@@ -159,7 +168,7 @@ def _flat(args: Json) -> list[str]:
         elif isinstance(value, list):
             pending += [((*place, str(number)), one) for number, one in enumerate(value)]
         else:
-            values.append(f"{place} {value!r}")
+            values.append(f"{place} {value if isinstance(value, str) else repr(value)}")
     return values
 
 
@@ -175,4 +184,11 @@ def _ended_well(call: ToolCall) -> bool:
         codes: Iterable[Any] = (call.result.get(key) for key in _EXIT_CODES)
         if any(isinstance(code, int) and code for code in codes):
             return False
-    return not call.error.strip() and not error_in_result(call.result)
+    if call.error.strip() or error_in_result(call.result):
+        return False
+    values = [] if call.result is None else _flat(call.result)
+    return not any(
+        _SPEAKS_OF_FAILURE.search(part)
+        for text in values[:10]
+        for part in (text[:MAX_END_CHARS], text[-MAX_END_CHARS:])
+    )

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from verification.engine.checks.commands import Command, word_set
 
-NEUTRAL = word_set(
-    "cd pushd popd export set unset echo printf true : pwd source . sleep wait exit mkdir ulimit"
+_NEUTRAL = word_set(
+    "cd pushd popd export set unset echo printf true : pwd sleep wait exit mkdir ulimit"
     " umask clear date"
 ) | {""}
 """Programs beside the ones that a line is about."""
+_SETTINGS = re.compile(r"(?:^|/)(?:activate|\.?env(?:rc)?|\.?(?:bash|zsh)rc|\.?(?:bash_)?profile)$")
 
 _ASKING = word_set(
     "grep egrep fgrep zgrep rg ag ack diff colordiff cmp comm test [ which whereis type hash ls dir"
@@ -42,7 +44,16 @@ _CHANGING_OPTIONS: Mapping[str, tuple[str, ...]] = {
     "git grep": ("-O", "--open-files-in-pager"),
 }
 """Options, and parts of programs, with which an asking program changes things or runs others."""
-_VERSION = frozenset({"--version", "-V", "-v", "-version", "version", "--help", "-h", "help"})
+_VERSION = frozenset({"--version", "-V", "-version", "--help"})
+_SHORT_VERSION = frozenset({"node", "npm", "yarn", "pnpm", "ruby", "php", "nginx"})
+"""Programs to which `-v` is no wish for more words."""
+
+
+def is_neutral(command: Command) -> bool:
+    """Return whether a command only prepares the ones that a line is about."""
+    if command.program in ("source", "."):
+        return len(command.arguments) == 1 and bool(_SETTINGS.search(command.arguments[0]))
+    return command.program in _NEUTRAL and not command.writes
 
 
 def only_asks(command: Command) -> bool:
@@ -56,4 +67,6 @@ def only_asks(command: Command) -> bool:
             for argument in command.arguments
             for option in changing
         )
+    if command.program in _SHORT_VERSION and command.arguments == ("-v",):
+        return True
     return len(command.arguments) == 1 and command.arguments[0] in _VERSION
