@@ -39,8 +39,8 @@ def backward_range(path: str) -> str:
     position = 0
     while (position := path.find("[", position)) >= 0:
         members, end = _class_at(path, position)
-        if end and (found := _backward_range(members.lstrip("[.").removeprefix("!"))):
-            return found
+        if end and (backward := _backward_range(members.lstrip("[.").removeprefix("!"))):
+            return backward
         position = end or position + 1
     return ""
 

@@ -16,7 +16,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from heapq import merge
-from itertools import islice, starmap
+from itertools import chain, islice, starmap
+from operator import itemgetter
 from typing import Any
 
 from processes.definition.patterns import spans
@@ -173,7 +174,7 @@ class _Origins:
 
 
 def _before(replacements: Sequence[tuple[int, int, int, int]], position: int) -> tuple[int, int]:
-    number = bisect_right(replacements, position, key=lambda one: one[0]) - 1
+    number = bisect_right(replacements, position, key=itemgetter(0)) - 1
     if number < 0:
         return position, position + 1
     _, result_end, start, end = replacements[number]
@@ -195,14 +196,14 @@ def _origins_of(text: str) -> _Origins:
 def _replacements(
     pattern: re.Pattern[str] | None, read: Read, text: str
 ) -> list[tuple[int, int, int, int]]:
-    found = []
+    replacements = []
     grown = 0
     for match in pattern.finditer(text) if pattern else ():
         start, end = match.span()
         shown = read(match)
-        found.append((start + grown, start + grown + len(shown), start, end))
+        replacements.append((start + grown, start + grown + len(shown), start, end))
         grown += len(shown) - (end - start)
-    return found
+    return replacements
 
 
 def _block_end(content: bytes, start: int) -> int:
@@ -307,9 +308,9 @@ class _Patterns:
 def _patterns() -> _Patterns:
     """Build them from the tables of Unicode, when they are first needed."""
     ranges = (range(0xA0, 0xD800), range(0xE000, 0x10000), *starmap(range, _SUPPLEMENTARY))
-    characters = [chr(code) for one in ranges for code in one]
-    changed = [one for one in characters if _has_other_form(one)]
-    accents = [one for one in characters if unicodedata.combining(one) or one in _JAMO]
+    characters = [chr(code) for code in chain.from_iterable(ranges)]
+    changed = list(filter(_has_other_form, characters))
+    accents = [sign for sign in characters if unicodedata.combining(sign) or sign in _JAMO]
     narrow = [chr(code) for first, last in _WITHOUT_WIDTH for code in range(first, last + 1)]
     unseen = f"{_TERMINAL}|(?P<narrow>[{_class_of(narrow)}]+)"
     accented = f"[^\\x1b\\n{_class_of(narrow)}][{_class_of(accents)}]{{1,30}}"

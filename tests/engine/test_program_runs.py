@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import time
 from typing import Any
 
 import pytest
@@ -265,3 +266,19 @@ def test_no_text_is_too_odd_to_be_read_as_a_command_line(text: str) -> None:
 @pytest.mark.parametrize("text", ["a" * (MAX_COMMAND_CHARS + 1), DEEP, "'" * 3_999])
 def test_a_line_beyond_every_bound_is_not_read(text: str) -> None:
     assert read_command_line(text) is None
+
+
+def test_commands_are_compared_within_bounds() -> None:
+    half = 1_000
+    calls = [
+        call(f"pytest {'a/' * 100}{number}.py {'b ' * 50}", success=number >= half)
+        for number in range(2 * half)
+    ]
+    history = ProgramRuns.of([*calls, call("pytest", True), call("pytest c.py")])
+
+    started = time.process_time()
+    mended = [history.is_no_fault(number) for number in range(half)]
+
+    assert time.process_time() - started < 5
+    assert mended[0], "the last success is compared first"
+    assert not history.is_no_fault(2 * half + 1)

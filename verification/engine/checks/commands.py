@@ -292,10 +292,10 @@ def _command(words: Sequence[str], folder: str) -> Command:
 
 def _entered(folder: str, arguments: Sequence[str]) -> str:
     """The folder after `cd`; '' where nobody can tell."""
-    given = [one for one in arguments if not one.startswith("-")]
-    if len(given) != 1 or "$" in given[0] or given[0].startswith("~") or ".." in given[0]:
+    folders = [argument for argument in arguments if not argument.startswith("-")]
+    if len(folders) != 1 or "$" in folders[0] or folders[0].startswith("~") or ".." in folders[0]:
         return ""
-    entered = given[0].rstrip("/")
+    entered = folders[0].rstrip("/")
     if entered.startswith("/") or not folder:
         return entered
     return folder if entered in ("", ".") else f"{folder}/{entered.removeprefix('./')}"

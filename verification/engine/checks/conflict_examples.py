@@ -48,7 +48,7 @@ def mask_conflict_examples(path: str, content: bytes) -> bytes:
 
 def _example_lines(lines: Sequence[str], blocks: Blocks) -> list[int]:
     markers = {
-        number: found[1][0] for number, line in enumerate(lines) if (found := _MARKER.match(line))
+        number: marker[1][0] for number, line in enumerate(lines) if (marker := _MARKER.match(line))
     }
     complete: set[int] = set()
     inside: set[int] = set()
@@ -72,7 +72,7 @@ def _complete_conflicts(numbers: Sequence[int], markers: Mapping[int, str]) -> I
         elif pending:
             pending.append(number)
             if marker == ">":
-                if any(markers[one] == "=" for one in pending):
+                if any(markers[line] == "=" for line in pending):
                     yield from pending
                 pending = []
 
@@ -179,7 +179,7 @@ def _indented(lines: Sequence[str], before: re.Pattern[str], least: int) -> Bloc
             if lines[end].strip() and _indentation(lines[end]) < margin + least:
                 break
             end += 1
-        if any(lines[one].strip() for one in range(first, end)):
+        if any(line.strip() for line in lines[first:end]):
             blocks.append(range(first, end))
         number = end
     return blocks

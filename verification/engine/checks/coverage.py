@@ -134,9 +134,9 @@ def covers(later: Command, failed: Command) -> bool:
     if later.arguments == failed.arguments and _are_alike(later.folder, failed.folder):
         return True
     done, wanted = _job(later, runner), _job(failed, runner)
-    lost = wanted.options - done.options
-    extra = [one for one in done.options - wanted.options if _name(one) not in runner.widening]
-    if extra or any(_name(one) not in runner.narrowing for one in lost):
+    lost = {_name(option) for option in wanted.options - done.options} - runner.narrowing
+    extra = {_name(option) for option in done.options - wanted.options} - runner.widening
+    if extra or lost:
         return False
     if done.targets == wanted.targets and _are_alike(later.folder, failed.folder):
         return True

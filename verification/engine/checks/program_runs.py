@@ -21,8 +21,8 @@ MAX_READ_CHARS = 1_000_000
 MAX_DEPTH = 20
 MAX_VALUES = 1_000
 """Of the arguments of a call without a command: what is deeper or larger is like no other."""
-MAX_COMPARED = 200
-"""Different later commands of one program, from the last one back."""
+MAX_COMPARING = 1_000_000
+"""About a second: what is not compared is not mended."""
 
 _SPEAKS_OF_FAILURE = re.compile(
     r"\b[1-9]\d{0,6} (?:failed|failing|failures?)\b|passed, [1-9]\d{0,6} errors?\b|\bBUILD FAILED\b"
@@ -63,19 +63,23 @@ class Run:
 
 @dataclass(slots=True)
 class ProgramRuns:
-    """The failures of programs by the number of their call, and what succeeded, and when last."""
+    """The failures of programs by the number of their call, and what succeeded, and when last.
+
+    The last calls are read first: where bounds are reached, they decide.
+    """
 
     failed: dict[int, Run] = field(default_factory=dict)
     last_success: dict[str, int] = field(default_factory=dict)
     succeeded: defaultdict[str, dict[Command, int]] = field(
         default_factory=lambda: defaultdict(dict)
     )
+    work_left: int = MAX_COMPARING
 
     @classmethod
     def of(cls, calls: Sequence[ToolCall]) -> ProgramRuns:
         history = cls()
         chars_left = MAX_READ_CHARS
-        for number, call in enumerate(calls):
+        for number, call in reversed(list(enumerate(calls))):
             if call.success is None or not runs_programs(call.tool):
                 continue
             text, folder = _command_of(call.args)
@@ -84,11 +88,9 @@ class ProgramRuns:
             if not call.success:
                 history.failed[number] = Run(_identity(call, text, folder), _whole(call), line)
             elif _ended_well(call):
-                history.last_success[_identity(call, text, folder)] = number
+                history.last_success.setdefault(_identity(call, text, folder), number)
                 for command in line.succeeded if line else ():
-                    of_program = history.succeeded[command.program]
-                    of_program.pop(command, None)  # the last success stands last
-                    of_program[command] = number
+                    history.succeeded[command.program].setdefault(command, number)
         return history
 
     def is_no_fault(self, number: int) -> bool:
@@ -106,8 +108,22 @@ class ProgramRuns:
         return not all(map(is_neutral, run.line.commands))
 
     def _is_covered(self, command: Command, number: int) -> bool:
-        later = list(self.succeeded[command.program].items())[-MAX_COMPARED:]
-        return any(at > number and covers(other, command) for other, at in reversed(later))
+        later = self.succeeded.get(command.program, {})
+        if later.get(command, -1) > number:
+            return True
+        for other, at in later.items():
+            self.work_left -= _work_of_comparing(other, command)
+            if at < number or self.work_left < 0:
+                return False
+            if covers(other, command):
+                return True
+        return False
+
+
+def _work_of_comparing(command: Command, other: Command) -> int:
+    many, more = len(command.arguments), len(other.arguments)
+    chars = sum(map(len, (*command.arguments, *other.arguments)))
+    return 1 + many + more + many * more // 10 + chars // 20
 
 
 def _working(commands: Sequence[Command]) -> list[Command]:
@@ -115,8 +131,12 @@ def _working(commands: Sequence[Command]) -> list[Command]:
 
     What is installed for a command after it is part of that command's preparation.
     """
-    working = [one for one in commands if not is_neutral(one) and not only_asks(one)]
-    return [one for one in working[:-1] if one.program not in _INSTALLING] + working[-1:]
+    working = [
+        command for command in commands if not is_neutral(command) and not only_asks(command)
+    ]
+    return [command for command in working[:-1] if command.program not in _INSTALLING] + working[
+        -1:
+    ]
 
 
 def _command_of(args: Json) -> tuple[str, str]:
@@ -137,7 +157,7 @@ def _command_of(args: Json) -> tuple[str, str]:
 def _joined(command: Any) -> str:
     if isinstance(command, str):
         return command
-    if isinstance(command, list) and command and all(isinstance(one, str) for one in command):
+    if isinstance(command, list) and command and all(isinstance(word, str) for word in command):
         return shlex.join(command)
     return ""
 
@@ -164,9 +184,9 @@ def _flat(args: Json) -> list[str]:
         if len(place) > MAX_DEPTH or len(values) + len(pending) > MAX_VALUES:
             return []
         if isinstance(value, dict):
-            pending += [((*place, str(key)), one) for key, one in value.items()]
+            pending += [((*place, str(key)), inner) for key, inner in value.items()]
         elif isinstance(value, list):
-            pending += [((*place, str(number)), one) for number, one in enumerate(value)]
+            pending += [((*place, str(number)), inner) for number, inner in enumerate(value)]
         else:
             values.append(f"{place} {value if isinstance(value, str) else repr(value)}")
     return values

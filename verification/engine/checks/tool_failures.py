@@ -184,6 +184,6 @@ def _addresses(args: Json) -> Iterator[str]:
         if isinstance(value, str) and key.lower() not in _ASKED_FOR:
             yield value[:READ_CHARS].encode(errors="replace").decode()
         elif isinstance(value, dict):
-            pending += [(str(key), one) for key, one in list(value.items())[:MAX_ARGUMENTS]]
+            pending += [(str(name), inner) for name, inner in list(value.items())[:MAX_ARGUMENTS]]
         elif isinstance(value, list):
-            pending += [(key, one) for one in value[:MAX_ARGUMENTS]]
+            pending += [(key, inner) for inner in value[:MAX_ARGUMENTS]]
