@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from fnmatch import fnmatchcase
 
 from loomverify.submitting.errors import UsageError
 from loomverify.submitting.folders import EntryKind, Folder
+from processes.definition.globs import compile_glob, has_wildcards
 from verification.engine.evidence import SubmittedFile
 from verification.engine.paths import anchored, relative, spelled
-from verification.engine.tree import WILDCARDS, Tree
+from verification.engine.tree import Tree
 
 MAX_WILDCARDS = 1_000
 """Each is tried on every ignored file."""
@@ -37,7 +37,7 @@ def find_declared(
         return trees[places]
 
     patterns = _spellings(expected)
-    if sum(not WILDCARDS.isdisjoint(pattern) for pattern in patterns) > 2 * MAX_WILDCARDS:
+    if sum(map(has_wildcards, patterns)) > 2 * MAX_WILDCARDS:
         raise UsageError(f"At most {MAX_WILDCARDS:,} wildcards can be declared as outputs.")
     declared: set[str] = set()
     selected_tree = _tree(selected)
@@ -45,7 +45,7 @@ def find_declared(
         names = _literal_names(pattern)
         reached = tuple(path for path, name in folders.items() if name in names)
         meant = _meant(tree_with(reached), pattern)
-        if not (meant or WILDCARDS.isdisjoint(pattern) or _meant(selected_tree, pattern)):
+        if not meant and has_wildcards(pattern) and not _meant(selected_tree, pattern):
             meant = _meant(tree_with(tuple(folders)), pattern)
         declared |= meant
     return declared
@@ -60,8 +60,13 @@ def find_named(expected: Sequence[str], paths: Collection[str]) -> set[str]:
     for pattern in _spellings(expected):
         last = _simple(pattern)
         if last.strip("*?"):
-            named |= {path for path in _meant(tree, pattern) if fnmatchcase(_simple(path), last)}
+            named |= {path for path in _meant(tree, pattern) if _is_name(last, _simple(path))}
     return named
+
+
+def _is_name(pattern: str, name: str) -> bool:
+    matcher = compile_glob(pattern)
+    return name == pattern if matcher is None else matcher.search(name) is not None
 
 
 def _files_below(folder: Folder, places: Iterable[str]) -> Iterable[str]:
@@ -79,7 +84,7 @@ def _spellings(expected: Iterable[str]) -> list[str]:
 def _literal_names(pattern: str) -> set[str]:
     start = anchored(pattern)
     parts = start.parts if start else (relative(pattern) or "").split("/")
-    return {_simple(part) for part in parts if part and WILDCARDS.isdisjoint(part)}
+    return {_simple(part) for part in parts if part and not has_wildcards(part)}
 
 
 def _simple(path: str) -> str:

@@ -13,8 +13,12 @@ from hypothesis import strategies as st
 from processes.definition.model import ToolSuccessPolicy
 from tests.engine.cases import evaluate, told
 from tests.tables import check_rows
-from verification.engine.checks.commands import MAX_COMMAND_CHARS, MAX_NESTED, read_command_line
-from verification.engine.checks.program_runs import ProgramRuns
+from verification.engine.checks.tools.commands import (
+    MAX_COMMAND_CHARS,
+    MAX_NESTED,
+    read_command_line,
+)
+from verification.engine.checks.tools.program_runs import ProgramRuns
 from verification.engine.evidence import ToolCall
 
 ASKED: list[Any] = [

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from processes.definition.model import Enforcement, ToolSuccessPolicy
 from tests.engine.cases import evaluate, told
 from tests.tables import check_rows
-from verification.engine.checks.result_errors import READ_CHARS, error_in_result
+from verification.engine.checks.tools.result_errors import READ_CHARS, error_in_result
 from verification.engine.evidence import ToolCall
 from verification.engine.outcome import Verdict
 from verification.engine.verifier import Flags

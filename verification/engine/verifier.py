@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import Any, Self
 
-ENGINE_BUILD = "5"
+ENGINE_BUILD = "6"
 """Raised whenever a check, a parser or the policy may answer differently than before."""
 
 PROMPT_VERSION = 1

@@ -10,7 +10,9 @@ from verification.engine.case import Case, Ports
 from verification.engine.checks import (  # isort: skip
     empty_submission as empty_submission,
     return_code as return_code,
-    tool_calls as tool_calls,
+)
+from verification.engine.checks.tools import calls as calls  # isort: skip
+from verification.engine.checks import (  # isort: skip
     deliverables as deliverables,
     changed_files as changed_files,
     file_types as file_types,

@@ -12,7 +12,7 @@ from verification.engine.checks.drafts import violated
 from verification.engine.checks.places import Place, Placed, Places
 from verification.engine.checks.registry import Observation, check
 from verification.engine.checks.removals import Removals
-from verification.engine.checks.tool_failures import speaks_of_safety
+from verification.engine.checks.tools.failures import speaks_of_safety
 from verification.engine.evidence import Json, Submission, ToolCall
 from verification.engine.finding import Finding
 from verification.engine.paths import MAX_PATH_CHARS, is_empty

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from verification.engine.checks.commands import Command, CommandLine, read_command_line
-from verification.engine.checks.coverage import covers
-from verification.engine.checks.read_only_commands import is_neutral, only_asks
-from verification.engine.checks.result_errors import error_in_result
-from verification.engine.checks.tool_names import names_what_it_runs, runs_programs
+from verification.engine.checks.tools.commands import Command, CommandLine, read_command_line
+from verification.engine.checks.tools.coverage import covers
+from verification.engine.checks.tools.names import names_what_it_runs, runs_programs
+from verification.engine.checks.tools.read_only_commands import is_neutral, only_asks
+from verification.engine.checks.tools.result_errors import error_in_result
 from verification.engine.evidence import Json, ToolCall
 
 MAX_READ_CHARS = 1_000_000

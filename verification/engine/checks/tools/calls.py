@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from processes.definition.model import Enforcement, Target, ToolSuccessPolicy
 from verification.engine.case import Case, Ports
 from verification.engine.checks.drafts import violated
-from verification.engine.checks.program_runs import ProgramRuns
 from verification.engine.checks.registry import Observation, check
-from verification.engine.checks.result_errors import READ_CHARS, error_in_result
-from verification.engine.checks.tool_failures import is_weather, speaks_of_safety
-from verification.engine.checks.tool_names import runs_programs
+from verification.engine.checks.tools.failures import is_weather, speaks_of_safety
+from verification.engine.checks.tools.names import runs_programs
+from verification.engine.checks.tools.program_runs import ProgramRuns
+from verification.engine.checks.tools.result_errors import READ_CHARS, error_in_result
 from verification.engine.evidence import ToolCall
 
 ID = "tool-calls"

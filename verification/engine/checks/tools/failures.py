@@ -8,8 +8,7 @@ from typing import Any
 import re2
 
 from processes.definition import patterns as dialect
-from verification.engine.checks.result_errors import error_in_result
-from verification.engine.checks.tool_names import (
+from verification.engine.checks.tools.names import (
     is_about_own_things,
     is_of_mcp,
     names_what_it_runs,
@@ -18,6 +17,7 @@ from verification.engine.checks.tool_names import (
     starts_a_shell,
     words_of,
 )
+from verification.engine.checks.tools.result_errors import error_in_result
 from verification.engine.evidence import Json, ToolCall
 
 READ_CHARS = 400

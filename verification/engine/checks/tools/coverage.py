@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from verification.engine.checks.commands import Command, word_set
+from verification.engine.checks.tools.commands import Command, word_set
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from verification.engine.checks.commands import Command, word_set
+from verification.engine.checks.tools.commands import Command, word_set
 
 _NEUTRAL = word_set(
     "cd pushd popd export set unset echo printf true : pwd sleep wait exit mkdir ulimit"
