@@ -193,6 +193,15 @@ def test_a_reason_that_says_the_opposite_puts_its_own_verdict_in_doubt(
     assert (reply.rules[0].verdict, reply.acceptance) == (verdict, verdict)
 
 
-def test_a_pass_whose_issues_reject_the_work_is_in_doubt() -> None:
-    assert recover('{"passed": true, "issues": ["The work must be rejected."]}').reply is None
-    assert recover('{"passed": true, "issues": ["A comma is missing."]}').reply is not None
+@pytest.mark.parametrize(
+    "form",
+    [
+        '{"passed": true, "issues": ["%s"]}',
+        '{"passed": true, "notes": {"more": ["%s"]}}',
+        '{"passed": true, "summary": "%s"}',
+        '{"result": {"passed": true}, "comment": "%s"}',
+    ],
+)
+def test_a_pass_whose_object_rejects_the_work_elsewhere_is_in_doubt(form: str) -> None:
+    assert recover(form % "The work must be rejected.").reply is None
+    assert recover(form % "A comma is missing, which no rule forbids.").reply is not None

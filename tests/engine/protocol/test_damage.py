@@ -97,8 +97,8 @@ def test_damaged_strings_lose_no_more_passes_than_fails(
         read[False] += blames(as_fail)
 
     assert damaged >= 60
-    assert read[True] >= 0.95 * damaged
-    assert read[False] >= 0.95 * damaged
+    assert read[True] >= 0.9 * damaged
+    assert read[False] >= 0.9 * damaged
     assert abs(read[True] - read[False]) <= max(1, 0.01 * damaged)
 
 

@@ -23,9 +23,12 @@ from verification.engine.protocol.prose import is_quoted
 from verification.engine.protocol.reading import ISSUES, RULES, SUGGESTION, fail_in, reply_of
 from verification.engine.protocol.reply import Reply
 from verification.engine.protocol.shown import Shown
-from verification.engine.protocol.wrappers import may_speak, replies_in
+from verification.engine.protocol.stance import blame_in
+from verification.engine.protocol.wrappers import may_speak, replies_in, texts_beside
 
 MAX_OBJECTS = 100
+MAX_BESIDE_CHARS = 20_000
+"""How much of the text in the envelopes of a pass is held against it."""
 _BLANK_FORM = re.compile(r"<[^<>]{1,80}>|\.\.\.|…|rule[_-]?id")
 
 
@@ -66,6 +69,9 @@ def read(text: str, shown: Shown) -> Reply | None:
     reply = _agreed(replies, without(text, [span for span, _ in told]))
     if reply.passed and closes_what_never_began(text, told[-1][0].end):
         raise Doubt(BROKEN_OFF)
+    beside = "\n".join(words for span, _ in told for words in texts_beside(span.document))
+    if reply.passed and blame_in(beside[:MAX_BESIDE_CHARS], outright=True):
+        raise Doubt(DISAGREE)
     return reply
 
 

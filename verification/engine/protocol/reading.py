@@ -35,6 +35,8 @@ from verification.engine.protocol.words import (
 
 MAX_CLAIMS = 1_000
 MAX_EVIDENCE = 50
+MAX_BLAMING_CHARS = 1_000
+"""How much of a text under a key that nobody knows is held against a pass."""
 RULES = ("rules", "ruleverdicts", "ruleresults", "rulechecks")
 ACCEPTANCE = ("acceptance", "acceptancecriteria")
 ISSUES = ("issues", "problems", "issue", "concerns", "concern", "keyconcerns")
@@ -63,7 +65,8 @@ def reply_of(document: Mapping[Any, Any]) -> Reply | None:
     if passed and _hides_a_violation(fields):
         raise Doubt(DISAGREE)
     issues = texts_of(fields.first(*ISSUES))
-    if passed and any(blame_in(issue, outright=True) for issue in issues):
+    reasons = (*issues, fields.text(*WHY))
+    if passed and any(blame_in(reason, outright=True) for reason in reasons):
         raise Doubt(DISAGREE)
     acceptance, acceptance_why = _acceptance(fields)
     return Reply(
@@ -139,8 +142,12 @@ def _hides_a_violation(fields: Fields) -> bool:
 
 
 def _blames(key: str, value: Any) -> bool:
-    """Whether a verdict in more than a word is none of passing: `overall: FAIL - no date`."""
-    return isinstance(value, str) and key in VERDICT_KEYS and blames_the_work(f"{key}: {value}")
+    """Whether a text says that the work fails; under the name of a verdict, `FAIL - no date` does."""
+    if not isinstance(value, str):
+        return False
+    if key in VERDICT_KEYS:
+        return blames_the_work(f"{key}: {value}")
+    return blame_in(value[:MAX_BLAMING_CHARS], outright=True) != ""
 
 
 def _holds_anything(value: Any) -> bool:

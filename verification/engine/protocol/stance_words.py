@@ -94,8 +94,8 @@ EXPLICIT = (
     rf"(?:^\W*|\b(?:{WORK}|it|this|that|which|therefore|so|thus|hence|and)\W+(?:\w+\W+){{0,2}}?)(?:must|should|has to|have to|needs? to|ought to|is to|had to) be (?:\w+ )?(?:rejected|refused|redone|rewritten|reworked|treated as (?:a )?fail\w*|sent back|stopped"
     r"|failed|declined|corrected|false|discarded|withdrawn|asked to (?:correct|redo|fix|try))\b",
     r"\b(?:can[’']?t|cannot|can not|couldn[’']t|may not|must not|mustn[’']t|should not|shouldn[’']t|won[’']t|will not|wouldn[’']t|do not|don[’']t|unable to|irresponsible to"
-    r"|wish i could|isn[’']t safe to|not safe to|obliged to not) (?:\w+ ){0,5}?(?:accept|accepted|acceptance|approve|approved|approval|pass (?:it|this|the)|(?:have |be )passed|merged?"
-    r"|deploy(?:ed)?|released?|ship(?:ped)?|sign (?:this|it|that|off)|recommend|confirm (?:the|this)|uphold|certify|endorse|be sent|run this|be trusted|call this|agree|reconcile"
+    r"|wish i could|isn[’']t safe to|not safe to|obliged to not) (?:\w+ ){0,5}?(?:accept|accepted|acceptance|approve|approved|approval|pass (?:it|this|the)|(?:have |be )passed|be (?:merged|deployed|released|shipped)"
+    r"|(?:merge|deploy|release|ship) (?:it|this|that)|sign (?:this|it|that|off)|recommend|confirm (?:the|this)|uphold|certify|endorse|be sent|run this|be trusted|call this|agree|reconcile"
     r"|consider (?:the|this)|let this|let through|go out|(?:think|believe) (?:that )?this|regard (?:this|that|it) as)\b",
     rf"\bnot (?:consider|think|believe)\b[^.;!?]{{0,30}}?\b(?:{CRITERION}|satisfied|qualif\w+|acceptable|met)\b",
     r"\bi(?:[’']d| must| have to| would| will|[’']ll| do| therefore| hereby| can only)? (?:reject|fail (?:this|it|the)|disapprove|object|vote (?:against|no)|side against|advise against"

@@ -58,6 +58,22 @@ def replies_in(value: Any, depth: int = 0) -> Iterator[Mapping[str, Any]]:
             yield from replies_in(inner, depth + 1)
 
 
+def texts_beside(value: Any, depth: int = 0) -> Iterator[str]:
+    """Yield the texts that stand in the envelopes of replies, beside the replies."""
+    if depth > MAX_DEPTH:
+        return
+    if isinstance(value, str):
+        if "{" not in value:
+            yield value
+    elif isinstance(value, list):
+        for item in value[:MAX_ITEMS]:
+            yield from texts_beside(item, depth + 1)
+    elif isinstance(value, Mapping) and not speaks_of_a_verdict(value):
+        for key, inner in value.items():
+            if plain_key(key) not in _NOT_ITS_OWN:
+                yield from texts_beside(inner, depth + 1)
+
+
 def _json_in(text: str) -> Any:
     """What a text that is JSON as a whole says; prose around it would need to be understood."""
     if "{" not in text:
