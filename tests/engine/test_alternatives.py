@@ -238,6 +238,11 @@ NAMED = {"aa": (0,), "bb": (1, 2), "cc": (3,)}
         ('{"groups": [["aa", "bb", "dd"], ["cc"]]}', None),
         ('{"groups": [["aa"], ["bb"], ["cc"]], "groups": [["aa", "bb", "cc"]]}', None),
         ('{"groups": [["aa"], ["bb", "cc"]]} or {"groups": [["aa", "bb"], ["cc"]]}', None),
+        (
+            '<think>{"groups": [["aa"], ["bb", "cc"]]}?</think>{"groups": [["aa", "bb"], ["cc"]]}',
+            ((0, 1, 2), (3,)),
+        ),
+        ('<think>So {"groups": [["aa", "bb"], ["cc"]]}', None),
         # Said by an output that cannot know the names, and repeated by the judge.
         ('{"groups": [["0", "1"]]} so {"groups": [["aa"], ["bb", "cc"]]}', ((0,), (1, 2, 3))),
     ],

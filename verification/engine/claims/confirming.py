@@ -16,10 +16,12 @@ from verification.engine.evidence import EvidenceItem
 from verification.engine.judges.asking import Answer, Ask, Conversation, Question
 from verification.engine.protocol.doubt import Doubt
 from verification.engine.protocol.framing import framed, plain, shown
-from verification.engine.protocol.objects import objects_in
+from verification.engine.protocol.objects import objects_in, without
 from verification.engine.protocol.prompt import token_of
+from verification.engine.protocol.recovery import own_answer
 from verification.engine.protocol.reply import Stage
 from verification.engine.protocol.sections import levels
+from verification.engine.protocol.stance import blames_the_work
 
 MAX_CLAIMS = 60
 """In one call."""
@@ -222,11 +224,14 @@ def _read(case: Case, answer: Answer) -> dict[int, _Word] | None:
     """The words of a reply by their index; None: it was lost, or holds no answer of its own.
 
     Only an object that carries the token answers: whatever the work put before the judge, it
-    could not know the token.
+    could not know the token. Prose beside it that blames the work leaves all of it in doubt.
     """
+    text = own_answer(answer.text[:MAX_REPLY_CHARS])
     try:
-        objects = objects_in(answer.text[:MAX_REPLY_CHARS]).whole
+        objects = objects_in(text).whole
     except Doubt:
+        return None
+    if blames_the_work(without(text, objects)):
         return None
     token = token_of(case)
     own = [one.document for one in objects if one.document.get("token") == token]
@@ -243,7 +248,7 @@ def _read(case: Case, answer: Answer) -> dict[int, _Word] | None:
 
 
 def _stage(answer: Answer) -> Stage:
-    text = answer.text.strip()
+    text = own_answer(answer.text).strip()
     return Stage.STRICT if text.startswith("{") and text.endswith("}") else Stage.EMBEDDED
 
 

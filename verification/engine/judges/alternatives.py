@@ -19,6 +19,7 @@ from verification.engine.judges.asking import Answer, Ask, Question
 from verification.engine.judges.likeness import MAX_STRUCTURED_CHARS, form_of
 from verification.engine.outcome import FindingVerdict, Source
 from verification.engine.protocol.framing import framed, plain, shown
+from verification.engine.protocol.recovery import own_answer
 from verification.engine.protocol.reply import Stage
 
 ALTERNATIVES_RULE = "alternatives"
@@ -112,7 +113,7 @@ def read_groups(text: str, named: Mapping[str, tuple[int, ...]]) -> Groups | Non
     outputs, so that no reply quoted from one of them is read.
     """
     decoder = json.JSONDecoder(object_pairs_hook=without_twins)
-    bounded = text[:MAX_REPLY_CHARS]
+    bounded = own_answer(text[:MAX_REPLY_CHARS])
     readings = set()
     for start in islice(_GROUPS.finditer(bounded), _MAX_OBJECTS):
         try:

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from verification.engine.case import Case
 from verification.engine.judges.asking import Answer, Ask, Conversation, Question
 from verification.engine.judges.independence import first_seat, is_same_model
-from verification.engine.protocol.doubt import Doubt
 from verification.engine.protocol.echoes import holds_copied_verdict, is_copied
 from verification.engine.protocol.framing import framed, shown
 from verification.engine.protocol.prompt import Prompt
-from verification.engine.protocol.recovery import answer_text, recover
+from verification.engine.protocol.recovery import own_answer, recover
 from verification.engine.protocol.reply import Recovered, Reply, Stage
 from verification.engine.protocol.restatement_check import supported_part
 
@@ -134,14 +133,6 @@ def _ask(
     return JudgeReply(found.reply, used, judge, lost, found.why), answer
 
 
-def _own_answer(text: str) -> str:
-    """Return what can be restated: '' for reasoning without an answer, and for a refusal."""
-    try:
-        return answer_text(text)
-    except Doubt:
-        return ""
-
-
 def _restated(
     case: Case, talk: Conversation, prompt: Prompt, judge: str, answer: Answer
 ) -> JudgeReply:
@@ -149,7 +140,7 @@ def _restated(
 
     What may be the work's words is not restated: it would come back as the judge's own.
     """
-    own = _own_answer(answer.text)
+    own = own_answer(answer.text)
     if not own.strip() or holds_copied_verdict(own, prompt):
         return JudgeReply()
     asked = Prompt(

@@ -71,7 +71,7 @@ def _read(text: str, strict: bool, shown: Shown) -> Recovered | None:
         return Recovered(Stage.STRICT, reply, answer=text)
     if strict:
         return None
-    answer = answer_text(text)
+    answer = _answer_text(text)
     own = embedded.own_words(answer, shown)
     for stage, read in _STAGES:
         if (reply := read(own.text, shown)) is not None:
@@ -82,8 +82,19 @@ def _read(text: str, strict: bool, shown: Shown) -> Recovered | None:
     return None
 
 
-def answer_text(text: str) -> str:
+def own_answer(text: str) -> str:
     """Return a reply's answer as text: no reasoning, no quoted lines, no parts but text.
+
+    '' for reasoning without an answer, for a refusal, and where neither can be told apart.
+    """
+    try:
+        return _answer_text(text)
+    except (Doubt, RecursionError):
+        return ""
+
+
+def _answer_text(text: str) -> str:
+    """Likewise.
 
     Raises:
         Doubt: it refuses to answer, or its marks of reasoning cannot be told apart.

@@ -7,11 +7,10 @@ import unicodedata
 from dataclasses import replace
 
 from verification.engine.outcome import FindingVerdict
-from verification.engine.protocol.doubt import Doubt
 from verification.engine.protocol.echoes import squeezed
 from verification.engine.protocol.prompt import Prompt
 from verification.engine.protocol.prose import without_fences
-from verification.engine.protocol.recovery import answer_text
+from verification.engine.protocol.recovery import own_answer
 from verification.engine.protocol.reply import Reply
 from verification.engine.protocol.stance_words import DOUBTING
 
@@ -113,10 +112,7 @@ def supports_verdict(original: str, passed: bool, prompt: Prompt) -> bool:
     turns a fail, a refusal, noise, a quote, a bare truth value or what was cut off into a pass. A
     fail needs a word that blames the work. What says both in the manner of a verdict says neither.
     """
-    try:
-        words = _own_words(original[:MAX_CHARS], prompt)
-    except Doubt:
-        return False
+    words = _own_words(original[:MAX_CHARS], prompt)
     says_pass, says_fail = _PASSED.strip() in words, _FAILED.strip() in words
     if says_pass and says_fail:
         return False
@@ -136,7 +132,7 @@ def _breaks_off(text: str) -> bool:
 def _own_words(text: str, prompt: Prompt) -> str:
     """Without what is quoted: that is the work speaking. Keys of a verdict become its words."""
     material = squeezed(prompt.text)
-    text = _SHOWN.sub(" ", without_fences(answer_text(unicodedata.normalize("NFKC", text))))
+    text = _SHOWN.sub(" ", without_fences(own_answer(unicodedata.normalize("NFKC", text))))
 
     def own(quoted: re.Match[str]) -> str:
         is_verdict = _HOLDS_VERDICT.search(quoted.group()) is not None
