@@ -1,7 +1,8 @@
 """Python by a current grammar, whatever interpreter runs here: ruff's parser, and the compiler.
 
-Ruff reads each batch twice, as the oldest and as the newest version of Python. What both refuse is
-certain; what one of them refuses names its version. What the compiler alone refuses is told last.
+Ruff reads all files as the oldest version of Python, and as the newest what that refuses. What both
+refuse is certain; what one of them refuses names its version. What the compiler alone refuses is
+told last.
 """
 
 from __future__ import annotations
@@ -13,13 +14,13 @@ import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
 from verification.adapters.probe_wire import scratch_prefix, scratch_root
 from verification.adapters.python_brackets import unclosed_bracket
-from verification.adapters.python_compile import VERSION, Compiled, compile_python
+from verification.adapters.python_compile import VERSION, Compiled, compile_python, may_be_refused
 from verification.adapters.python_encoding import as_utf8
 from verification.engine.evidence import NotInspected, SyntaxProblem
 from verification.engine.grammars import PYTHON, Parsed, foreign
@@ -30,7 +31,7 @@ from verification.engine.grammars.text import offset_of, sentence
 OLDEST, NEWEST = "3.11", "3.14"
 TIMEOUT_SECONDS = 20
 _RULES = (
-    "E9", "F404", "F406", "F407", "F622", "F701", "F702", "F704", "F706", "F707", "PLE0115",
+    "E9", "F404", "F406", "F407", "F621", "F622", "F701", "F702", "F704", "F706", "F707", "PLE0115",
     "PLE0117", "PLE0118", "PLE1142", "PLE1700",
 )  # fmt: skip
 """What the grammar refuses, and what the compiler does behind it: a `return` outside of functions."""
@@ -53,7 +54,7 @@ _NEWER = re.compile(r"on Python 3\.\d+ \(syntax was added in Python (3\.\d+)\)")
 _ONLY_OLDER = "Python {} reads it, Python {} does not: {}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Source:
     """What the parser gets: one file, or a notebook made of the code cells of one."""
 
@@ -66,6 +67,10 @@ class _Source:
     def is_stub(self) -> bool:
         """Type checkers read it, and no interpreter."""
         return self.name.endswith(".pyi")
+
+    @cached_property
+    def is_out_of_the_ordinary(self) -> bool:
+        return may_be_refused(self.content)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +92,16 @@ def parse_python(files: Sequence[tuple[str, bytes]]) -> list[Parsed]:
     """Parse (path, content) pairs of Python and of notebooks' code, answered in their order."""
     prepared = [_prepared(number, path, content) for number, (path, content) in enumerate(files)]
     sources = [source for source in prepared if isinstance(source, _Source)]
-    newest = _ask_ruff(sources, NEWEST)
     oldest = _ask_ruff([source for source in sources if not source.cells], OLDEST)
+    # What the oldest version reads the newest does, too, but for what looks out of the ordinary.
+    doubted = [
+        source
+        for source in sources
+        if source.cells or oldest[source.name] != [] or source.is_out_of_the_ordinary
+    ]
+    newest = _ask_ruff(doubted, NEWEST)
     return [
-        _parse(source, newest[source.name], oldest.get(source.name, []))
+        _parse(source, newest.get(source.name, []), oldest.get(source.name, []))
         if isinstance(source, _Source)
         else source
         for source in prepared
@@ -216,9 +227,12 @@ def _parse(source: _Source, newest: RuffAnswer, oldest: RuffAnswer) -> Parsed:
         of_cells = [row for row in newest if row.rule in _OF_NOTEBOOKS]
         rows = _first_of_each_line(of_cells)
         return tuple(in_cell(row.problem, source.cells[row.cell - 1]) for row in rows)
+    if newest == oldest == [] and not source.is_out_of_the_ordinary:
+        return ()
     text = source.content.decode()
-    compiled = None if source.is_stub else compile_python(text)
     newest = [row for row in newest if not _is_of_own_module(text, row)]
+    is_compiled = not source.is_stub and (bool(newest) or source.is_out_of_the_ordinary)
+    compiled = compile_python(text) if is_compiled else None
     if newest:
         return _problems_of_all(text, newest, oldest, compiled)
     if isinstance(oldest, NotInspected):
