@@ -114,6 +114,13 @@ def test_no_answer_but_a_pass_is_accepted_and_none_but_a_rejection_blames(
     assert len({one.fingerprint for one in found.findings}) == len(found.findings)
 
 
+@pytest.mark.parametrize("answer", [REJECTED, INVALID, LOST])
+def test_a_message_of_blanks_says_nothing_and_is_replaced(answer: CustomAnswer) -> None:
+    found = verified_by(replace(answer, message=" \n\x1f"))
+
+    assert all(one.message.strip() for one in found.findings)
+
+
 def test_what_it_returned_is_the_runs_result() -> None:
     assert verified_by(PASSED).result == {"total": 12}
 

@@ -64,12 +64,17 @@ def _lost(name: str, answer: CustomAnswer) -> Finding:
     return Finding(
         rule=ID,
         reason_code="infra_verifier_error",
-        message=answer.message or f"The verifier {name} was lost.",
+        message=_first_words(answer.message, f"The verifier {name} was lost."),
         enforcement=Enforcement.HARD,
         verdict=FindingVerdict.UNKNOWN,
         source=Source.CUSTOM,
         place={VERIFIER: name},
     )
+
+
+def _first_words(*texts: object) -> str:
+    """Return the first text that holds more than blanks."""
+    return next(str(text) for text in texts if text and str(text).strip())
 
 
 def _rejected(name: str, answer: CustomAnswer) -> Finding:
@@ -78,7 +83,7 @@ def _rejected(name: str, answer: CustomAnswer) -> Finding:
     return Finding(
         rule=ID,
         reason_code="custom_rejected",
-        message=answer.message if answer.message.strip() else f"The verifier {name} rejected it.",
+        message=_first_words(answer.message, f"The verifier {name} rejected it."),
         enforcement=Enforcement.HARD,
         source=Source.CUSTOM,
         place={key: value for key, value in place.items() if value},
@@ -90,11 +95,11 @@ def _invalid(name: str, answer: CustomAnswer) -> Iterator[Finding]:
     """One finding for each error of the output's shape."""
     for error in answer.metadata.get("errors") or [{}]:
         loc = [str(part) for part in error.get(LOC, ())]
-        said = error.get("msg") or answer.message or "The output has another shape."
+        why = _first_words(error.get("msg"), answer.message, "The output has another shape.")
         yield Finding(
             rule=ID,
             reason_code="invalid_output",
-            message=f"{'.'.join(loc)}: {said}" if loc else str(said),
+            message=f"{'.'.join(loc)}: {why}" if loc else why,
             enforcement=Enforcement.HARD,
             source=Source.CUSTOM,
             place={VERIFIER: name, LOC: loc},
