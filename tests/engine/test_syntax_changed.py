@@ -53,7 +53,7 @@ def diff_of(path: str, before: str, after: str, *, context: int = 3) -> str:
     "about",
     [
         {"tool_calls": (call_of("a.json"),)},
-        {"tool_calls": (call_of("/work/shop/a.json", success=None),)},
+        {"tool_calls": (call_of("/srv/shop/a.json", success=None),)},
         {"diff": diff_of("a.json", "", BROKEN)},
         {"diff": diff_of("a.json", FINE, BROKEN)},
         {"diff": diff_of("a.json", FINE, BROKEN, context=0)},
