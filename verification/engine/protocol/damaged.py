@@ -13,7 +13,6 @@ from typing import Any
 import json_repair
 
 from verification.engine.protocol import embedded
-from verification.engine.protocol.contradiction import check_beside
 from verification.engine.protocol.doubt import (
     BROKEN_OFF,
     DAMAGED,
@@ -34,6 +33,7 @@ from verification.engine.protocol.prose import is_quoted
 from verification.engine.protocol.reading import reply_of
 from verification.engine.protocol.reply import Reply
 from verification.engine.protocol.shown import Shown
+from verification.engine.protocol.verdict_line import check_beside
 
 MAX_CHARS = 64_000
 """The library takes quadratic time on some texts; this bounds it to a quarter of a second."""

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from verification.engine.outcome import FindingVerdict
-from verification.engine.protocol.contradiction import check_beside
 from verification.engine.protocol.doubt import BROKEN_OFF, DISAGREE, TOO_MANY, UNCLEAR, Doubt
 from verification.engine.protocol.fields import Fields
 from verification.engine.protocol.mentions import Mention, quoted_mentions
@@ -24,6 +23,7 @@ from verification.engine.protocol.reading import ISSUES, RULES, SUGGESTION, fail
 from verification.engine.protocol.reply import Reply
 from verification.engine.protocol.shown import Shown
 from verification.engine.protocol.stance import blame_in
+from verification.engine.protocol.verdict_line import check_beside
 from verification.engine.protocol.wrappers import may_speak, replies_in, texts_beside
 
 MAX_OBJECTS = 100

@@ -9,11 +9,10 @@ from typing import Any
 import yaml
 
 from processes.definition.stream import Unreadable, compose
-from verification.engine.protocol.contradiction import check_beside
 from verification.engine.protocol.doubt import BROKEN_OFF, DISAGREE, UNCLEAR, Doubt
 from verification.engine.protocol.mentions import all_mentions
 from verification.engine.protocol.objects import closes_what_never_began
-from verification.engine.protocol.prose import fenced, is_quoted, without_fences
+from verification.engine.protocol.prose import LIST_ITEM, fenced, is_quoted, without_fences
 from verification.engine.protocol.reading import (
     CONFIDENCE,
     ISSUES,
@@ -24,6 +23,7 @@ from verification.engine.protocol.reading import (
 )
 from verification.engine.protocol.reply import Reply
 from verification.engine.protocol.shown import Shown
+from verification.engine.protocol.verdict_line import check_beside
 from verification.engine.protocol.words import CONFLICT, PASSED_KEYS, VERDICT_KEYS, plain_key
 from verification.engine.protocol.wrappers import may_speak, replies_in
 
@@ -33,7 +33,6 @@ _LINE = re.compile(
     r"^[ \t]{0,3}(?:[-*+•][ \t]{1,3}|\|[ \t]{0,9})?[*_`\"']{0,3}([A-Za-z][A-Za-z _-]{0,30}?)[*_`\"']{0,3}"
     r"[ \t]{0,9}[:=：|][ \t]{0,9}[*_`\"']{0,3}([^\n]{0,2000}?)[*_`\"',|; \t]{0,9}$"
 )
-_ITEM = re.compile(r"[ \t]{0,8}(?:[-*+•–]|\d{1,3}[.)])[ \t]{1,3}(\S[^\n]{0,2000})")
 _KNOWN = REPLY_KEYS | PASSED_KEYS | VERDICT_KEYS | frozenset((*WHY, "token"))
 _BARE_TAG = re.compile(r"(?:^|[:{,\[-])[ \t]{0,9}![ \t]", re.MULTILINE)
 """YAML drops it before a word, where a writer may mean that it turns the word round."""
@@ -105,7 +104,7 @@ def _blocks(text: str) -> Iterator[tuple[int, int]]:
         if found:
             first, count, end = first if count else at, count + 1, at + len(line)
             is_listing = _begins_a_list(found)
-        elif is_listing and _ITEM.match(line):
+        elif is_listing and LIST_ITEM.match(line):
             end = at + len(line)
         elif line.strip(_OF_A_TABLE):
             if count > 1 and not is_quoted(text, first, end):
@@ -130,7 +129,7 @@ def _of_lines(block: Sequence[str]) -> dict[str, Any]:
     for line in block:
         found = _key_line(line)
         if found is None:
-            if items is not None and (item := _ITEM.match(line)):
+            if items is not None and (item := LIST_ITEM.match(line)):
                 items.append(item[1].strip())
             continue
         key = plain_key(found[1])

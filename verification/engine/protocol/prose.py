@@ -6,7 +6,10 @@ import re
 
 from verification.engine.protocol.reasoning import final_answer
 
-_QUOTED_LINE = re.compile(r"^[ \t]{0,8}>.*$", re.MULTILINE)
+QUOTED_LINE = re.compile(r"^[ \t]{0,8}>.*$", re.MULTILINE)
+LIST_ITEM = re.compile(
+    r"^[ \t]{0,8}(?:[-*+•–]|\d{1,3}[.)])[ \t]{1,3}(\S[^\n]{0,2000})", re.MULTILINE
+)
 _CONTROLS = re.compile(
     r"\x1b\[[0-9;:?]{0,40}[A-Za-z]"  # a terminal's colours
     r"|[\ufeff\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069]"  # marks that show nothing
@@ -52,7 +55,7 @@ def answer_in(text: str) -> str:
         Doubt: see `final_answer`.
     """
     text = _CONTROLS.sub("", text).replace("\r\n", "\n")
-    return _QUOTED_LINE.sub("…", final_answer(text))
+    return QUOTED_LINE.sub("…", final_answer(text))
 
 
 def without_fences(text: str) -> str:

@@ -10,7 +10,6 @@ from typing import Any
 
 from verification.engine.protocol import damaged, embedded, lines, verdict_line
 from verification.engine.protocol.content_parts import content_in
-from verification.engine.protocol.contradiction import check_beside
 from verification.engine.protocol.doubt import (
     DISAGREE,
     NOTHING,
@@ -31,18 +30,11 @@ MAX_PYTHON_CHARS = 64_000
 _PYTHON_PARTS = re.compile(r"\s*\[\s*\{\s*'(?:type|text|thought)'")
 
 
-def _read_verdict_line(text: str, shown: Shown) -> Reply | None:
-    reply = verdict_line.read(text, shown)
-    if reply is not None:
-        check_beside(verdict_line.without_lines(text), reply)
-    return reply
-
-
 _STAGES: tuple[tuple[Stage, Callable[[str, Shown], Reply | None]], ...] = (
     (Stage.EMBEDDED, embedded.read),
     (Stage.REPAIRED, damaged.read),
     (Stage.YAML, lines.read),
-    (Stage.VERDICT_LINE, _read_verdict_line),
+    (Stage.VERDICT_LINE, verdict_line.read),
 )
 
 

@@ -11,14 +11,13 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
 from verification.engine.protocol import stance_words
-from verification.engine.protocol.prose import without_fences
+from verification.engine.protocol.prose import QUOTED_LINE, without_fences
 from verification.engine.protocol.stance_words import BAD_MARK, any_of
 
 MAX_CLAUSE_CHARS = 500
 NEARBY_CHARS = 20
 """How far before a blame its negation stands: `with no source at all, the work fails` has none."""
 _BACKQUOTED = re.compile(r"`[^`\n]{1,400}`")
-_QUOTED_LINE = re.compile(r"^[ \t]{0,8}>[^\n]*$", re.MULTILINE)
 _QUOTED = re.compile(
     r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|„[^“”\n]{1,400}[“”]|«[^»\n]{1,400}»|「[^」\n]{1,400}」"
     r"|『[^』\n]{1,400}』|(?<!\w)‘[^’\n]{1,400}’(?!\w)|(?<![\w’'])'[^'\n]{1,200}'(?!\w)"
@@ -130,8 +129,9 @@ def passes_the_work(text: str) -> bool:
 def pass_in(text: str) -> str:
     """Return the words that pass the work; '' if there are none."""
     prose = _own_prose(text)
+    labelled = _TABLE_HEAD.sub("", prose)
     for pattern in (_GOOD_LABEL, _GOOD_BELOW):
-        if label := pattern.search(_TABLE_HEAD.sub("", prose)):
+        if label := pattern.search(labelled):
             return label.group().strip()
     sentences = _sentences(_QUOTED.sub(" ", prose))
     return next((sentence for sentence in sentences if _relents(sentence)), "")
@@ -210,5 +210,5 @@ def _clauses(sentence: str) -> Iterator[str]:
 def _own_prose(text: str) -> str:
     """The text without what it quotes in fences, backquotes and quoted lines."""
     text = without_fences(unicodedata.normalize("NFKC", text))
-    text = _QUOTED_LINE.sub(" ", _BACKQUOTED.sub(" ", text))
+    text = QUOTED_LINE.sub(" ", _BACKQUOTED.sub(" ", text))
     return _EMPHASIS.sub("", text)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from verification.engine.protocol.doubt import DISAGREE, Doubt
+from verification.engine.protocol.doubt import DISAGREE, TOO_LONG, Doubt
 from verification.engine.protocol.fields import texts_of
-from verification.engine.protocol.prose import is_quoted, without_fences
+from verification.engine.protocol.prose import LIST_ITEM, is_quoted, without_fences
 from verification.engine.protocol.reply import Reply
 from verification.engine.protocol.shown import Shown
-from verification.engine.protocol.stance import blame_in
+from verification.engine.protocol.stance import blame_in, blames_the_work, passes_the_work
 from verification.engine.protocol.stance_words import DOUBTING
 from verification.engine.protocol.words import verdict_of
 
@@ -33,15 +33,15 @@ _HEADING_OF_CONCERNS = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _NEXT_HEADING = re.compile(r"^(?:#{1,6}[ \t]|[*_]{2}[^\n]{1,80}[*_]{2}:?[ \t]*$)", re.MULTILINE)
-_ITEM = re.compile(r"^[ \t]{0,8}(?:[-*+•–]|\d{1,3}[.)])[ \t]{1,3}(\S[^\n]{0,2000})", re.MULTILINE)
 MAX_CONCERN_CHARS = 8_000
+MAX_BESIDE_CHARS = 200_000
 
 
 def read(text: str, shown: Shown) -> Reply | None:
     """Read the verdict lines; a fail may give its reason in the same line.
 
     Raises:
-        Doubt: they disagree, or one of them is neither pass nor fail.
+        Doubt: they disagree, one of them is neither pass nor fail, or the prose says otherwise.
     """
     bare = without_fences(text)
     lines = list(_LINE.finditer(bare))
@@ -60,16 +60,27 @@ def read(text: str, shown: Shown) -> Reply | None:
         raise Doubt(DISAGREE)
     reasons = dict.fromkeys(reason for line in own if (reason := _reason(line)))
     concerns = () if passed else _concerns(bare)
-    return Reply(passed=passed, issues=(*reasons, *concerns), is_short=True)
+    reply = Reply(passed=passed, issues=(*reasons, *concerns), is_short=True)
+    check_beside(_LINE.sub("", text), reply)
+    return reply
 
 
-def verdicts_in(text: str) -> set[bool | None]:
-    """Return what all verdict lines of a text say; None stands for neither pass nor fail."""
-    return {_verdict(line) for line in _LINE.finditer(without_fences(text))}
+def check_beside(rest: str, reply: Reply) -> None:
+    """Hold a verdict against the text outside of what it was read from.
 
+    More than `MAX_BESIDE_CHARS` of prose cannot be examined, and leave a pass in doubt.
 
-def without_lines(text: str) -> str:
-    return _LINE.sub("", text)
+    Raises:
+        Doubt: a verdict line says something else, or the prose does, in whatever words.
+    """
+    verdicts = {_verdict(line) for line in _LINE.finditer(without_fences(rest))}
+    if (not reply.passed) in verdicts or (reply.passed and None in verdicts):
+        raise Doubt(DISAGREE)
+    if reply.passed and len(rest) > MAX_BESIDE_CHARS:
+        raise Doubt(TOO_LONG)
+    rest = rest[:MAX_BESIDE_CHARS]
+    if blames_the_work(rest) if reply.passed else passes_the_work(rest):
+        raise Doubt(DISAGREE)
 
 
 def _concerns(text: str) -> Sequence[str]:
@@ -79,7 +90,7 @@ def _concerns(text: str) -> Sequence[str]:
         return ()
     below = text[heading.end() : heading.end() + MAX_CONCERN_CHARS].lstrip("\n")
     block = _NEXT_HEADING.split(below)[0]
-    items = [item.strip() for item in _ITEM.findall(block)]
+    items = [item.strip() for item in LIST_ITEM.findall(block)]
     paragraph = " ".join(block.split("\n\n")[0].split())
     return texts_of(items or paragraph)
 
