@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Set as AbstractSet
 
 from verification.engine.reports.coverage.places import Places
-from verification.engine.reports.coverage.tally import Tally, is_covered
+from verification.engine.reports.coverage.tally import is_covered
 from verification.engine.reports.coverage.xml_stream import (
     NOT_ALIKE,
     ElementReader,
     Totals,
-    parse_elements,
+    read_elements,
 )
 from verification.engine.reports.model import Coverage, Unreadable, name, number
 from verification.engine.reports.testing.contents import count
@@ -24,19 +24,14 @@ _STATEMENT, _CONDITION, _METHOD = "stmt", "cond", "method"
 
 def read(content: bytes, folder: str = "", *, known: AbstractSet[str] = frozenset()) -> Coverage:
     """Statements and conditions are lines; where a method begins is none. Test code is left out."""
-    reader = _Reader(Places(folder, known))
-    parse_elements(content, reader)
-    reader.check()
-    return reader.tally.coverage_of_work()
+    return read_elements(content, _Reader(Places(folder, known)))
 
 
 class _Reader(ElementReader):
     root = "coverage"
 
     def __init__(self, places: Places) -> None:
-        super().__init__()
-        self.tally = Tally()
-        self._places = places
+        super().__init__(places)
         self._path = ""
         self._lines: list[bool] = []
         """Of the file, for each statement, whether it ran."""
@@ -55,7 +50,7 @@ class _Reader(ElementReader):
             return
         if tag == "file":
             path = attributes.get("path") or attributes.get("name", "")
-            self._path = self._places.path_of(path)
+            self._path = self.places.path_of(path)
             self._lines, self._of_file = [], None
             self.tally.add(self._path, (), covered=True)
         elif tag == "line":

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Set as AbstractSet
 
 from verification.engine.reports.coverage.places import Places
-from verification.engine.reports.coverage.tally import Tally, is_covered
-from verification.engine.reports.coverage.xml_stream import ElementReader, parse_elements
+from verification.engine.reports.coverage.tally import is_covered
+from verification.engine.reports.coverage.xml_stream import ElementReader, read_elements
 from verification.engine.reports.model import Coverage, Unreadable, name, number
 
 MAX_SOURCES = 10
@@ -17,25 +17,23 @@ _KNOWN = frozenset({"sources", "packages", "coverage"})
 
 def read(content: bytes, folder: str = "", *, known: AbstractSet[str] = frozenset()) -> Coverage:
     """`known` are the files there are: among several sources, the one that holds a file is its."""
-    reader = _Reader(Places(folder, known))
-    parse_elements(content, reader)
-    if not reader.has_packages:
-        raise Unreadable("The report holds no packages: it is not Cobertura's.")
-    return reader.tally.coverage_of_work()
+    return read_elements(content, _Reader(Places(folder, known)))
 
 
 class _Reader(ElementReader):
     root = "coverage"
 
     def __init__(self, places: Places) -> None:
-        super().__init__()
-        self.tally = Tally()
-        self.has_packages = False
-        self._places = places
+        super().__init__(places)
+        self._has_packages = False
         self._sources: list[str] = []
         self._source: str | None = None
         self._path = ""
         self._classes = 0
+
+    def check(self) -> None:
+        if not self._has_packages:
+            raise Unreadable("The report holds no packages: it is not Cobertura's.")
 
     def opened(self, tag: str, attributes: dict[str, str]) -> None:
         if self.above[-1:] == ["coverage"] and tag not in _KNOWN:
@@ -45,12 +43,12 @@ class _Reader(ElementReader):
         if tag == "coverage":  # several reports in one have sources of their own
             self._sources = []
         elif tag == "packages":
-            self.has_packages = True
+            self._has_packages = True
         elif tag == "source":
             self._source = ""
         elif tag == "class":
             self._classes += 1
-            self._path = self._places.path_of(attributes.get("filename", ""), self._sources)
+            self._path = self.places.path_of(attributes.get("filename", ""), self._sources)
             self.tally.add(self._path, (), covered=True)
         elif tag == "line" and (line := number(attributes.get("number"))):
             self.tally.add(self._path, (line,), covered=is_covered(attributes.get("hits")))

@@ -9,11 +9,10 @@ import posixpath
 from collections.abc import Set as AbstractSet
 
 from verification.engine.reports.coverage.places import Places
-from verification.engine.reports.coverage.tally import Tally
 from verification.engine.reports.coverage.xml_stream import (
     NOT_ALIKE,
     ElementReader,
-    parse_elements,
+    read_elements,
 )
 from verification.engine.reports.model import Coverage, Unreadable, name, number
 from verification.engine.reports.testing.contents import count
@@ -27,18 +26,14 @@ def read(content: bytes, folder: str = "", *, known: AbstractSet[str] = frozense
 
     A line has run when any of its instructions has, as JaCoCo counts lines itself.
     """
-    reader = _Reader(Places(folder, known))
-    parse_elements(content, reader)
-    return reader.tally.coverage_of_work()
+    return read_elements(content, _Reader(Places(folder, known)))
 
 
 class _Reader(ElementReader):
     root = "report"
 
     def __init__(self, places: Places) -> None:
-        super().__init__()
-        self.tally = Tally()
-        self._places = places
+        super().__init__(places)
         self._package = self._path = ""
         self._in_file = [0, 0]
         """Lines of the source file: not run, and run."""
@@ -56,7 +51,7 @@ class _Reader(ElementReader):
             self._package = attributes.get("name", "")
         elif tag == "sourcefile":
             file = posixpath.join(self._package, attributes.get("name", ""))
-            self._path, self._in_file = self._places.path_in_package(file), [0, 0]
+            self._path, self._in_file = self.places.path_in_package(file), [0, 0]
             self.tally.add(self._path, (), covered=True)
         elif tag == "line" and above == "sourcefile":
             has_run = count(attributes.get("ci")) > 0

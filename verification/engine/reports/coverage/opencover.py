@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Set as AbstractSet
 
 from verification.engine.reports.coverage.places import Places
-from verification.engine.reports.coverage.tally import Tally, is_covered
+from verification.engine.reports.coverage.tally import is_covered
 from verification.engine.reports.coverage.xml_stream import (
     ElementReader,
     Totals,
-    parse_elements,
+    read_elements,
 )
 from verification.engine.reports.model import Coverage, Unreadable, number
 
@@ -24,19 +24,14 @@ MAX_SPAN = 10_000
 
 def read(content: bytes, folder: str = "", *, known: AbstractSet[str] = frozenset()) -> Coverage:
     """A line has run when a sequence point that touches it has."""
-    reader = _Reader(Places(folder, known))
-    parse_elements(content, reader)
-    reader.check()
-    return reader.tally.coverage_of_work()
+    return read_elements(content, _Reader(Places(folder, known)))
 
 
 class _Reader(ElementReader):
     root = "CoverageSession"
 
     def __init__(self, places: Places) -> None:
-        super().__init__()
-        self.tally = Tally()
-        self._places = places
+        super().__init__(places)
         self._files: dict[str, str] = {}
         """Paths of a module by their number."""
         self._file = ""
@@ -50,7 +45,7 @@ class _Reader(ElementReader):
         elif tag == "Module":
             self._files = {}
         elif tag == "File":
-            path = self._places.path_of(attributes.get("fullPath", ""))
+            path = self.places.path_of(attributes.get("fullPath", ""))
             self._files[attributes.get("uid", "")] = path
             self.tally.add(path, (), covered=True)
         elif tag == "Method":

@@ -8,7 +8,9 @@ from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import DefusedXMLParser
 
 from verification.engine.reports.contents import bounded
-from verification.engine.reports.model import Unreadable, name
+from verification.engine.reports.coverage.places import Places
+from verification.engine.reports.coverage.tally import Tally
+from verification.engine.reports.model import Coverage, Unreadable, name
 from verification.engine.reports.testing.contents import count
 
 MAX_DEPTH = 60
@@ -16,11 +18,16 @@ MAX_ELEMENTS = 2_000_000
 
 
 class ElementReader:
-    """Reads a report by `opened` and `closed`. `above` are the tags around the element, outermost first."""
+    """Reads a report by `opened` and `closed` into `tally`.
+
+    `above` are the tags around the element, outermost first. `places` tells the files that are meant.
+    """
 
     root = ""
 
-    def __init__(self) -> None:
+    def __init__(self, places: Places) -> None:
+        self.tally = Tally()
+        self.places = places
         self.above: list[str] = []
         self._elements = 0
 
@@ -50,8 +57,16 @@ class ElementReader:
     def close(self) -> None:
         """A parser asks for it."""
 
+    def check(self) -> None:
+        """Raise where the whole report, read to its end, is not what it should be."""
 
-def parse_elements(content: bytes, reader: ElementReader) -> None:
+
+def read_elements(content: bytes, reader: ElementReader) -> Coverage:
+    """Read a report to its end.
+
+    Raises:
+        Unreadable: it is no XML that is read here, or the reader refuses it.
+    """
     parser = DefusedXMLParser(target=reader, forbid_entities=True, forbid_external=True)
     parser.parser.StartDoctypeDeclHandler = _refuse_declarations
     try:
@@ -59,6 +74,8 @@ def parse_elements(content: bytes, reader: ElementReader) -> None:
         parser.close()
     except (ParseError, DefusedXmlException, LookupError, ValueError):
         raise Unreadable("The report is not XML that is read here.") from None
+    reader.check()
+    return reader.tally.coverage_of_work()
 
 
 def _refuse_declarations(
