@@ -13,7 +13,7 @@ from verification.engine.claims.settlement import ClaimState, CountedClaim
 from verification.engine.claims.spans import SAME_QUOTES
 from verification.engine.emptiness import is_blank
 from verification.engine.evidence import EvidenceItem
-from verification.engine.judges.asking import Answer, Ask, Conversation, Question
+from verification.engine.judges.asking import Ask, Conversation, Question
 from verification.engine.protocol.doubt import Doubt
 from verification.engine.protocol.framing import framed, plain, shown
 from verification.engine.protocol.objects import objects_in, without
@@ -103,8 +103,9 @@ def confirm(
             break
         questions = [_question(case, judge, batch, claims, words) for batch in batches]
         for batch, answer in zip(batches, talk.ask_all(questions), strict=True):
-            told = _read(case, answer)
-            talk.note(answer, Stage.UNREADABLE if told is None else _stage(answer))
+            text = own_answer(answer.text[:MAX_REPLY_CHARS])
+            told = None if answer.lost else _read(case, text)
+            talk.note(answer, Stage.UNREADABLE if told is None else _stage(text))
             if told is None:
                 lost = answer.lost or "parse_inconclusive", answer.detail or UNREADABLE
             elif lost == NO_CALL_LEFT:
@@ -220,13 +221,12 @@ def _object(**properties: Any) -> dict[str, Any]:
     }
 
 
-def _read(case: Case, answer: Answer) -> dict[int, _Word] | None:
-    """The words of a reply by their index; None: it was lost, or holds no answer of its own.
+def _read(case: Case, text: str) -> dict[int, _Word] | None:
+    """The words of a reply by their index; None: it holds no answer of its own.
 
     Only an object that carries the token answers: whatever the work put before the judge, it
     could not know the token. Prose beside it that blames the work leaves all of it in doubt.
     """
-    text = own_answer(answer.text[:MAX_REPLY_CHARS])
     try:
         objects = objects_in(text).whole
     except Doubt:
@@ -235,7 +235,7 @@ def _read(case: Case, answer: Answer) -> dict[int, _Word] | None:
         return None
     token = token_of(case)
     own = [one.document for one in objects if one.document.get("token") == token]
-    if answer.lost or len(own) != 1 or not isinstance(own[0].get("claims"), list):
+    if len(own) != 1 or not isinstance(own[0].get("claims"), list):
         return None
     by_index: dict[int, _Word] = {}
     for entry in own[0]["claims"]:
@@ -247,8 +247,8 @@ def _read(case: Case, answer: Answer) -> dict[int, _Word] | None:
     return by_index
 
 
-def _stage(answer: Answer) -> Stage:
-    text = own_answer(answer.text).strip()
+def _stage(text: str) -> Stage:
+    text = text.strip()
     return Stage.STRICT if text.startswith("{") and text.endswith("}") else Stage.EMBEDDED
 
 
