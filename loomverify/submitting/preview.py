@@ -33,10 +33,12 @@ def preview_text(selections: Mapping[str, Selection]) -> str:
         for reason, left_out in _by_reason(selection.left_out).items():
             lines += (
                 f"left out, {reason.value}: {len(left_out)}",
-                *(f"  {_named(entry)}" for entry in left_out[:MAX_SHOWN_LEFT_OUT]),
+                *(f"  {_describe(entry)}" for entry in left_out[:MAX_SHOWN_LEFT_OUT]),
                 *_more(len(left_out), MAX_SHOWN_LEFT_OUT),
             )
-        lines += (f"asks before it sends {_named(entry)}" for entry in selection.declared_secrets)
+        lines += (
+            f"asks before it sends {_describe(entry)}" for entry in selection.declared_secrets
+        )
         lines.append("")
     lines.append("Nothing was sent.")
     return "\n".join(plain(line.replace("\n", "�")) for line in lines) + "\n"
@@ -75,19 +77,15 @@ def notice_lines(selection: Selection) -> list[str]:
     lines = []
     for reason in (Reason.LINK, Reason.SPECIAL, Reason.SECRET):
         if entries := left_out.get(reason, []):
-            names = ", ".join(map(_named, entries[:MAX_NAMED]))
-            more = f" and {len(entries) - MAX_NAMED} more" if len(entries) > MAX_NAMED else ""
             advice = f" {INCLUDE_SECRETS} sends them." if reason is Reason.SECRET else ""
-            lines.append(f"Not sent, {reason.value}: {names}{more}.{advice}")
+            lines.append(f"Not sent, {reason.value}: {_list_first(entries)}.{advice}")
     if not selection.files and left_out:
         lines.append(f"Nothing of {selection.folder.root} is sent; --dry-run tells why.")
     return lines
 
 
 def question_line(secrets: Sequence[LeftOut]) -> str:
-    names = ", ".join(map(_named, secrets[:MAX_NAMED]))
-    more = f" and {len(secrets) - MAX_NAMED} more" if len(secrets) > MAX_NAMED else ""
-    return f"Declared as outputs, and look like secrets: {names}{more}."
+    return f"Declared as outputs, and look like secrets: {_list_first(secrets)}."
 
 
 def size_words(count: int) -> str:
@@ -106,7 +104,13 @@ def _by_reason(left_out: Iterable[LeftOut]) -> dict[Reason, list[LeftOut]]:
     return by_reason
 
 
-def _named(entry: LeftOut) -> str:
+def _list_first(entries: Sequence[LeftOut]) -> str:
+    names = ", ".join(map(_describe, entries[:MAX_NAMED]))
+    more = f" and {len(entries) - MAX_NAMED} more" if len(entries) > MAX_NAMED else ""
+    return f"{names}{more}"
+
+
+def _describe(entry: LeftOut) -> str:
     return f"{entry.path} ({entry.words})" if entry.words else entry.path
 
 

@@ -242,7 +242,7 @@ def _read_block(content: bytes) -> bytes:
             codes = few & {"\x1b", "\x9b"}
             text, pattern = (_CODES.sub(_show, text) if codes else text), None
             for character in few - codes:
-                text = text.replace(character, _shown(character))
+                text = text.replace(character, _visible_form(character))
     return (pattern.sub(_show, text) if pattern else text).encode()
 
 
@@ -281,7 +281,7 @@ def _show(hidden: re.Match[str]) -> str:
     return " " if kind == "moves" else ""
 
 
-def _shown(character: str) -> str:
+def _visible_form(character: str) -> str:
     return "" if character in _patterns().narrow else _compatible(character)
 
 

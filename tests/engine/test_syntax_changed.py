@@ -121,17 +121,17 @@ class TellingProbe(InProcessProbe):
     def syntax(
         self, sources: Sequence[tuple[str, bytes]]
     ) -> Sequence[Sequence[SyntaxProblem] | NotInspected]:
-        return [_told(content.decode()) for _, content in sources]
+        return [_parse(content.decode()) for _, content in sources]
 
 
-def _told(text: str) -> Sequence[SyntaxProblem] | NotInspected:
+def _parse(text: str) -> Sequence[SyntaxProblem] | NotInspected:
     if "lost" in text:
         return NotInspected("It was lost.")
     lines = enumerate(text.splitlines(), start=1)
     return [SyntaxProblem(f"{line.split()[1]}.", number) for number, line in lines if "bad" in line]
 
 
-def told(now: str, before: str, **about: Any) -> list[tuple[int | None, str]]:
+def describe(now: str, before: str, **about: Any) -> list[tuple[int | None, str]]:
     files = {"a.py": now}
     ports = Ports(
         MemoryWorkspace(files), TellingProbe(), FixedClock(), base=MemoryWorkspace({"a.py": before})
@@ -143,7 +143,7 @@ def told(now: str, before: str, **about: Any) -> list[tuple[int | None, str]]:
 def test_what_a_parser_says_behind_an_old_problem_is_not_held_against_the_work() -> None:
     before = "fine\nbad first\nfine\n"
 
-    assert told("bad new\nfine\nbad first\nbad other\n", before) == [
+    assert describe("bad new\nfine\nbad first\nbad other\n", before) == [
         (1, "hard"),
         (3, "advisory"),
         (4, "advisory"),
@@ -151,8 +151,8 @@ def test_what_a_parser_says_behind_an_old_problem_is_not_held_against_the_work()
 
 
 def test_a_file_whose_base_cannot_be_parsed_is_unknown_where_it_was_declared() -> None:
-    assert told("bad a\n", "lost\n", deliverables=["a.py"]) == [(None, "hard"), (1, "advisory")]
-    assert told("bad a\n", "lost\n") == [(None, "advisory"), (1, "advisory")]
+    assert describe("bad a\n", "lost\n", deliverables=["a.py"]) == [(None, "hard"), (1, "advisory")]
+    assert describe("bad a\n", "lost\n") == [(None, "advisory"), (1, "advisory")]
 
 
 @pytest.mark.parametrize(

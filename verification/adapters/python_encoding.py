@@ -25,7 +25,7 @@ def as_utf8(content: bytes) -> bytes | SyntaxProblem:
     """Return the source in UTF-8, or why Python reads no text in it."""
     if wide_encoding(content):
         return _WIDE
-    encoding, line = _named_encoding(content)
+    encoding, line = _declared_encoding(content)
     if encoding in _OF_WINDOWS:
         return content.decode("utf-8", "replace").encode()
     if encoding == "utf-8" or encoding in _QUADRATIC:
@@ -62,7 +62,7 @@ def _checked(content: bytes) -> bytes | SyntaxProblem:
     return content
 
 
-def _named_encoding(content: bytes) -> tuple[str, int]:
+def _declared_encoding(content: bytes) -> tuple[str, int]:
     """Return the encoding, spelled as the tokenizer does it, and the line that names it."""
     lines = _LINE_END.split(content.removeprefix(codecs.BOM_UTF8), 2)[:2]
     for number, line in enumerate(lines, start=1):

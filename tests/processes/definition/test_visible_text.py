@@ -25,7 +25,7 @@ PARTS = st.sampled_from(
 TEXTS = st.lists(PARTS, max_size=25).map("".join)
 
 
-def shown(text: str) -> str:
+def text_as_read(text: str) -> str:
     visible = visible_text(text.encode())
     return text if visible is None else visible.content.decode()
 
@@ -62,7 +62,7 @@ def shown(text: str) -> str:
     ids=repr,
 )
 def test_a_text_is_shown_as_a_person_reads_it(text: str, expected: str) -> None:
-    assert shown(text) == expected
+    assert text_as_read(text) == expected
 
 
 @pytest.mark.parametrize("text", ["", "plain\ntext", "é한😀", "C:\\dir\\x41"])
@@ -86,17 +86,19 @@ def test_each_visible_character_is_found_in_the_original(text: str, block_bytes:
         size = len(character.encode())
         start, end = visible.span(at, at + size)
         source = content[start:end].decode()
-        assert character in shown(source), "the original shows the character there"
+        assert character in text_as_read(source), "the original shows the character there"
         assert start >= start_before
         if start >= end_before:
-            assert set(shown(content[end_before:start].decode())) == set(), "nothing is left out"
+            assert set(text_as_read(content[end_before:start].decode())) == set(), (
+                "nothing is left out"
+            )
         at, start_before, end_before = at + size, start, end
     assert visible.span(0, len(visible.content))[1] <= len(content)
 
 
 @given(TEXTS, TEXTS)
 def test_lines_stay_lines(text: str, other: str) -> None:
-    assert shown(f"{text}\n{other}").count("\n") == f"{text}\n{other}".count("\n")
+    assert text_as_read(f"{text}\n{other}").count("\n") == f"{text}\n{other}".count("\n")
 
 
 @check_rows(
@@ -124,7 +126,7 @@ def test_matches_of_both_texts_are_told_once(pattern: str, text: str, expected: 
 
 def test_no_text_grows_without_bound() -> None:
     for text in ("\ufdfa" * 1_000, "\u3300" * 1_000, "\\u3300" * 1_000):
-        assert len(shown(text).encode()) <= 4 * len(text.encode())
+        assert len(text_as_read(text).encode()) <= 4 * len(text.encode())
 
 
 def test_a_long_line_is_read_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:

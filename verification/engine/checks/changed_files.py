@@ -30,7 +30,7 @@ def changed_paths(files_changed: Json) -> tuple[str, ...]:
 
 def changed_files_of(submission: Submission) -> frozenset[str]:
     """Submitted files that tool calls name, by path."""
-    return _named_files(submission, submission.tool_calls)
+    return _files_of_calls(submission, submission.tool_calls)
 
 
 def certainly_changed_files(submission: Submission, diff: Iterable[str]) -> frozenset[str]:
@@ -38,10 +38,10 @@ def certainly_changed_files(submission: Submission, diff: Iterable[str]) -> froz
     calls = [call for call in submission.tool_calls if call.success is not False]
     tree = tree_of(submission.files)
     of_diff = {file.path for path in diff if (file := tree.at(path))}
-    return _named_files(submission, calls) | of_diff | (submission.changed or frozenset())
+    return _files_of_calls(submission, calls) | of_diff | (submission.changed or frozenset())
 
 
-def _named_files(submission: Submission, calls: Sequence[ToolCall]) -> frozenset[str]:
+def _files_of_calls(submission: Submission, calls: Sequence[ToolCall]) -> frozenset[str]:
     tree = tree_of(submission.files)
     named = [path for call in calls for path in changed_paths(call.files_changed)]
     places = Places(tree, named)

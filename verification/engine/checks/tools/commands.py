@@ -14,7 +14,7 @@ MAX_COMMAND_CHARS = 4_000
 MAX_NESTED = 3
 
 
-def word_set(text: str) -> frozenset[str]:
+def split_words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
@@ -28,7 +28,7 @@ _TOKENS = re.compile(
 )
 _QUOTED = re.compile(r"'([^']*)'|\"((?:[^\"\\]|\\.)*)\"|\\(.)", re.DOTALL)
 _ASSIGNED = re.compile(r"[A-Za-z_]\w*\+?=")
-_KEYWORDS = word_set(
+_KEYWORDS = split_words(
     "if then else elif fi for while until do done case esac function select { } [["
 )
 _SHELLS = frozenset({"bash", "sh", "zsh", "dash", "ksh"})
@@ -51,9 +51,9 @@ _RUNNING = frozenset(
         ("bundle", "exec"),
     }
 )  # fmt: skip
-_LOCAL_PROGRAMS = word_set("jest vitest mocha eslint tsc prettier playwright")
+_LOCAL_PROGRAMS = split_words("jest vitest mocha eslint tsc prettier playwright")
 """What `yarn` and `pnpm` run from the project's own packages."""
-_WITH_COMMANDS = word_set(
+_WITH_COMMANDS = split_words(
     "git cargo go docker podman npm yarn pnpm pip dotnet kubectl ruff uv poetry conda apt apt-get"
     " brew gem bundle composer systemctl rails mix swift vitest playwright terraform"
 )

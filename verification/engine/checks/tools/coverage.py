@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from verification.engine.checks.tools.commands import Command, word_set
+from verification.engine.checks.tools.commands import Command, split_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +34,11 @@ def _runner(
     valued: str = "", harmless: str = "", narrowing: str = "", widening: str = "", **fields: Any
 ) -> Runner:
     usual = "-q -qq --quiet -v -vv -vvv --verbose --color --no-color --colors -s --silent"
-    with_value = word_set(valued)
-    harmless_words = (word_set(usual) - with_value) | word_set(harmless)
-    return Runner(with_value, harmless_words, word_set(narrowing), word_set(widening), **fields)
+    with_value = split_words(valued)
+    harmless_words = (split_words(usual) - with_value) | split_words(harmless)
+    return Runner(
+        with_value, harmless_words, split_words(narrowing), split_words(widening), **fields
+    )
 
 
 _PYTEST = _runner(

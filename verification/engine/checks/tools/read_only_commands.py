@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from verification.engine.checks.tools.commands import Command, word_set
+from verification.engine.checks.tools.commands import Command, split_words
 
-_NEUTRAL = word_set(
+_NEUTRAL = split_words(
     "cd pushd popd export set unset echo printf true : pwd sleep wait exit mkdir ulimit"
     " umask clear date"
 ) | {""}
 """Programs beside the ones that a line is about."""
 _SETTINGS = re.compile(r"(?:^|/)(?:activate|\.?env(?:rc)?|\.?(?:bash|zsh)rc|\.?(?:bash_)?profile)$")
 
-_ASKING = word_set(
+_ASKING = split_words(
     "grep egrep fgrep zgrep rg ag ack diff colordiff cmp comm test [ which whereis type hash ls dir"
     " cat head tail less more stat file wc find fd readlink realpath basename dirname ps pgrep"
     " pidof env printenv id whoami groups getent lsof df du free uname hostname history locate tree"

@@ -37,7 +37,7 @@ class Places:
         inner = [path for path in (*places, itself) if path]
         if exact := next((path for path in inner if path in self._known), ""):
             return exact
-        held = (self._known_end(posixpath.join(one, name)) for one in (*sources, ""))
+        held = (self._find_longest_end(posixpath.join(one, name)) for one in (*sources, ""))
         if longest := max(held, key=len):
             return longest
         return itself if len(sources) > 1 or not inner else inner[0]
@@ -57,7 +57,7 @@ class Places:
         if self._files > MAX_FILES:
             raise Unreadable("The report names too many files.")
 
-    def _known_end(self, path: str) -> str:
+    def _find_longest_end(self, path: str) -> str:
         """Of a whole path that leads out of the work, the longest known one that it ends in."""
         path = path.replace("\\", "/").removeprefix("file://")
         is_whole = path.startswith("/") or path[1:3] == ":/"

@@ -136,7 +136,7 @@ class _Stream:
         else:
             test.end(event)
 
-    def shown(self) -> list[_Test]:
+    def visible_tests(self) -> list[_Test]:
         """Without loading a file and what is set up before tests, unless it failed."""
         return [test for test in self.tests.values() if not test.is_hidden]
 
@@ -149,7 +149,7 @@ class _Stream:
         if self.success is not True:
             return
         seen: dict[object, int] = {}
-        for test in self.shown():
+        for test in self.visible_tests():
             seen[test.suite] = seen.get(test.suite, 0) + 1
         is_short = any(seen.get(suite, 0) < tests for suite, tests in self.expected.items())
         if is_short or len(self.suites) < self.suite_count:
@@ -173,7 +173,7 @@ def read(content: bytes, folder: str = "") -> TestReport:
 
 
 def _cases(stream: _Stream, folder: str) -> Iterator[TestCase]:
-    for test in stream.shown():
+    for test in stream.visible_tests():
         suite = stream.suites.get(test.suite)
         file, path = inner_path(suite, folder), ""
         if isinstance(test.path, str) and test.path.startswith("file:"):

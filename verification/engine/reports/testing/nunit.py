@@ -178,7 +178,7 @@ def _base(result: str | None) -> tuple[str, str]:
 
 def _status_3(case: Element) -> CaseStatus:
     base, label = _base(case.get("result"))
-    status = _known(_RESULTS_3, base)
+    status = _look_up_status(_RESULTS_3, base)
     is_error = (case.get("label") or label) in _ERROR_LABELS
     return CaseStatus.ERROR if status is CaseStatus.FAILED and is_error else status
 
@@ -186,14 +186,14 @@ def _status_3(case: Element) -> CaseStatus:
 def _status_2(case: Element) -> CaseStatus:
     """Versions before 2.5 write no result."""
     if (result := case.get("result")) is not None:
-        return _known(_RESULTS_2, result)
+        return _look_up_status(_RESULTS_2, result)
     if (case.get("executed") or "").lower() == _FALSE:
         return CaseStatus.SKIPPED
     success = (case.get("success") or "").lower()
-    return _known({_TRUE: CaseStatus.PASSED, _FALSE: CaseStatus.FAILED}, success)
+    return _look_up_status({_TRUE: CaseStatus.PASSED, _FALSE: CaseStatus.FAILED}, success)
 
 
-def _known(statuses: Mapping[str, CaseStatus], result: str) -> CaseStatus:
+def _look_up_status(statuses: Mapping[str, CaseStatus], result: str) -> CaseStatus:
     status = statuses.get(result)
     if status is None:
         raise Unreadable("A test of the report has no result that is known.")
