@@ -74,7 +74,11 @@ def example(name: str) -> dict[str, Any]:
     """A shipped piece of work, as the command line submits it."""
     folder = EXAMPLES / name
     given = json.loads((folder / RUN_FILE).read_text())
-    files = {one.name: one.read_text() for one in folder.iterdir() if one.name != RUN_FILE}
+    files = {
+        one.name: one.read_text()
+        for one in folder.iterdir()
+        if one.is_file() and one.name != RUN_FILE
+    }
     return {**given, "task": {"id": name, **given["task"]}, "files": files}
 
 
